@@ -250,15 +250,13 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           in: 'query',
           name: 'limit',
           required: false,
-          schema: 'json-0',
-          explode: true
+          schema: 'json-0'
         },
         {
           in: 'query',
           name: 'cursor',
           required: false,
-          schema: 'json-1',
-          explode: true
+          schema: 'json-1'
         }
       ],
       body: null,
@@ -400,8 +398,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           in: 'path',
           name: 'id',
           required: true,
-          schema: 'json-8',
-          explode: false
+          schema: 'json-8'
         }
       ],
       body: null,

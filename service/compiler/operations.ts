@@ -8,7 +8,7 @@ import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'
 import { readErrors } from './error-forms.ts'
 import { readBody, readResponse } from './media-types.ts'
-import { readParameter } from './parameters.ts'
+import { readParameters } from './parameters.ts'
 import {
   type Listed,
   type NormalOperation,
@@ -151,12 +151,13 @@ function writtenUrl({ url, variables }: Server): string {
 
 function compile(context: Context, normal: NormalOperation): Operation {
   const { id, method, path, requestBody } = normal
+  const security = readSecurity(context, normal.security)
   return {
     id,
     method,
     path,
-    security: readSecurity(context, normal.security),
-    parameters: normal.parameters.map((parameter) => readParameter(context, parameter)),
+    security,
+    parameters: readParameters(context, normal.parameters, security),
     body: requestBody === undefined ? null : readBody(context, requestBody),
     responses: compileResponses(context, normal.responses),
     errors: readErrors(context, normal),

@@ -1,20 +1,43 @@
 // Compiles the parameters of an operation, and reports those that can't be sent as described.
-import type { Parameter } from '../engine/contract/compiled.ts'
+import type { Parameter, Requirement } from '../engine/contract/compiled.ts'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
-import { allowedTypes, fieldsOf, isReadable, UNREADABLE } from './shapes.ts'
+import { allowedTypes, fieldsOf, isReadable, memberSchemasOf, UNREADABLE } from './shapes.ts'
+
+/** Compiles the parameters of an operation. */
+export function readParameters(
+  context: Context,
+  described: readonly openapi.Parameter[],
+  security: readonly (readonly Requirement[])[],
+): Parameter[] {
+  const parameters = described.map((parameter) => readParameter(context, parameter))
+  const [open, ...others] = described.filter(isOpen)
+  if (open === undefined) return parameters
+  const isDeep = described.some(({ style }) => style === 'deepObject')
+  if (others.length > 0 || isDeep)
+    context.diagnostics.error(open, `the parameter ${open.name} ${AMBIGUOUS}`, 'schema')
+  const inQuery = parameters.filter(({ in: place }) => place === 'query')
+  const names = inQuery.flatMap(({ name, members }) => members ?? name)
+  const schemes = security.flat().map(({ scheme }) => scheme)
+  const keys = schemes.filter(({ in: place }) => place === 'query').map(({ key }) => key)
+  const reserved = [...new Set([...names, ...keys])]
+  return parameters.map((parameter, index) =>
+    described[index] === open ? { ...parameter, reserved } : parameter,
+  )
+}
+
+const AMBIGUOUS =
+  'has all names of the query that nothing else has: beside another such object write "style: deepObject", or "content"'
 
 /** Compiles a parameter. */
-export function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
-  const { in: place, name, required = false } = parameter
+function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
+  const { in: place, name, required = false, allowEmptyValue = false } = parameter
   const sentAs = sentAsOf(parameter)
-  const isObject = sentAs === 'deepObject' || sentAs === 'members'
   const described = sentAs === 'json' ? readContent(context, parameter) : parameter
   const { schema = true } = described
-  if (isObject) checkMembers(context, parameter)
-  else if (sentAs !== 'json') checkTexts(context, parameter)
+  checkValue(context, parameter, sentAs)
   const id = context.schemas.add(schema)
   context.schemas.addExamples(described, id)
   return {
@@ -22,31 +45,45 @@ export function readParameter(context: Context, parameter: openapi.Parameter): P
     name,
     required,
     schema: id,
-    ...querySyntax(parameter),
+    ...(place === 'query' && allowEmptyValue && { allowEmptyValue }),
     ...(sentAs && { sentAs }),
     ...(sentAs === 'members' && { members: namesOf(schema) }),
   }
 }
 
-/** A list in a header is always `a,b`. */
-function querySyntax(parameter: openapi.Parameter): Pick<Parameter, 'explode' | 'allowEmptyValue'> {
-  const { in: place, explode = true, allowEmptyValue = false } = parameter
-  if (place !== 'query') return { explode: false }
-  return { explode, ...(allowEmptyValue && { allowEmptyValue: true as const }) }
-}
+type SentAs = Parameter['sentAs']
 
-function sentAsOf(parameter: openapi.Parameter): Parameter['sentAs'] {
+/** A list in a header is always `a,b`. */
+function sentAsOf(parameter: openapi.Parameter): SentAs {
   const { in: place, content, style, schema = true } = parameter
   if (content !== undefined) return 'json'
   if (style === 'deepObject') return style
-  if (place === 'path') return allowedTypes(schema).includes('array') ? 'simple' : undefined
-  return place === 'query' && hasMembers(parameter) ? 'members' : undefined
+  if (isObject(schema)) return objectSentAs(parameter)
+  const isList = allowedTypes(schema).includes('array')
+  return isList && (place !== 'query' || !isExploded(parameter)) ? 'list' : undefined
 }
 
-/** Whether a parameter is an object whose members are sent, each by its name. */
-function hasMembers({ explode = true, schema }: openapi.Parameter): boolean {
-  const isObject = allowedTypes(schema).join() === 'object'
-  return explode && isObject && namesOf(schema).length > 0
+function objectSentAs(parameter: openapi.Parameter): SentAs {
+  if (!isExploded(parameter)) return 'pairs'
+  return parameter.in === 'query' ? 'members' : 'assignments'
+}
+
+/** Whether a list or an object is sent in several parts. It is the default of the style `form` only. */
+function isExploded({ in: place, explode }: openapi.Parameter): boolean {
+  return explode ?? (place === 'query' || place === 'cookie')
+}
+
+/** Whether a value is an object, or perhaps null, which no text is. */
+function isObject(schema: unknown): boolean {
+  const types = allowedTypes(schema).filter((type) => type !== 'null')
+  return types.join() === 'object'
+}
+
+/** Whether a parameter is sent by its members, which may have other names than those that are described. */
+function isOpen(parameter: openapi.Parameter): boolean {
+  if (sentAsOf(parameter) !== 'members') return false
+  const { schema } = parameter
+  return namesOf(schema).length === 0 || fieldsOf(schema).has('')
 }
 
 /** The names of the members that a schema describes. */
@@ -65,26 +102,36 @@ function readContent({ diagnostics }: Context, parameter: openapi.Parameter): op
 
 const NO_JSON = 'has a content that is not served: write only application/json, or "schema"'
 
-/** Reports an object whose members can't be sent as `a[b]=1`. */
-function checkMembers({ diagnostics }: Context, parameter: openapi.Parameter): void {
-  const { name, schema } = parameter
-  const members = [...fieldsOf(schema).values()].flat()
-  const isFlat = members.every((member) => isReadable(member, 'parameter'))
-  if (allowedTypes(schema).join() === 'object' && isFlat) return
-  diagnostics.error(parameter, `the parameter ${name} ${NO_MEMBERS}`, 'schema')
+/** Reports a value that can't be sent as described. */
+function checkValue(context: Context, parameter: openapi.Parameter, sentAs: SentAs): void {
+  const { in: place, name } = parameter
+  if (sentAs === 'json') return
+  const isText = sentAs === undefined || sentAs === 'list'
+  const fault = isText ? textFault(parameter) : memberFault(parameter, sentAs)
+  const isSplit = place === 'cookie' && sentAs !== undefined && isExploded(parameter)
+  const text = fault ?? (isSplit ? SPLIT : undefined)
+  if (text === undefined) return
+  context.diagnostics.error(parameter, `the parameter ${name} ${text}`, 'schema')
+}
+
+const SPLIT = 'is one cookie: write "explode: false", or "type: string"'
+
+function textFault({ schema }: openapi.Parameter): string | undefined {
+  return isReadable(schema ?? true, 'parameter') ? undefined : UNREADABLE
+}
+
+/** What is wrong with an object whose members are sent as texts. With commas around it a member can't be a list. */
+function memberFault({ schema }: openapi.Parameter, sentAs: SentAs): string | undefined {
+  const hasCommas = sentAs === 'pairs' || sentAs === 'assignments'
+  const isFlat = memberSchemasOf(schema).every((member) => {
+    const isList = allowedTypes(member).includes('array')
+    return isReadable(member, 'parameter') && !(hasCommas && isList)
+  })
+  if (!isObject(schema)) return NO_MEMBERS
+  if (isFlat) return undefined
+  return hasCommas ? NO_LISTS : NO_MEMBERS
 }
 
 const NO_MEMBERS = 'needs "type: object", with members that a text can have, or "content"'
-
-/** Reports a value that can't be sent as texts. */
-function checkTexts({ diagnostics }: Context, parameter: openapi.Parameter): void {
-  const { in: place, name, schema = true } = parameter
-  if (!isReadable(schema, 'parameter'))
-    diagnostics.error(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
-  else if (place === 'cookie' && allowedTypes(schema).includes('array'))
-    diagnostics.error(
-      parameter,
-      `the list ${name} in a ${place} is not served: write "in: query", or "type: string"`,
-      'schema',
-    )
-}
+const NO_LISTS =
+  'needs members that a text without commas can have: no list, no object. Or "content"'

@@ -47,6 +47,18 @@ export function fieldsOf(form: unknown): Map<string, unknown[]> {
   return fields
 }
 
+/** The schemas of the members of an object, in whatever way they are described. */
+export function memberSchemasOf(schema: unknown): unknown[] {
+  const parts = alternativesOf(schema, flattenedSchema).flatMap((alternative) =>
+    flattenedSchema(alternative),
+  )
+  const others = parts.flatMap((part) => [
+    ...schemasAt(part, 'patternProperties'),
+    part['unevaluatedProperties'] ?? true,
+  ])
+  return [...fieldsOf(schema).values(), ...others].flat()
+}
+
 const ANNOTATIONS =
   /^(title|description|examples?|externalDocs|deprecated|\$(ref|comment)|contentMediaType|format|writeOnly|xml|x-.*)$/
 const BYTES = { type: 'string', contentEncoding: 'binary' }

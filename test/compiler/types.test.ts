@@ -371,7 +371,7 @@ for (const [name, how] of TABLE) {
   t.test(`methods get and answer values: ${name.slice(0, 80)}`, async (t) => {
     const add = await program.add(construct)
     for (const { request, result, status } of await record(t, construct)) {
-      for (const part of ['path', 'query', 'header', 'body', 'type'] as const)
+      for (const part of ['path', 'query', 'header', 'cookie', 'body', 'type'] as const)
         add(name, `AnyRequest['${part}']`, request[part])
       if (status === result.status) add(name, 'AnyResult', result)
     }

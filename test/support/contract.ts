@@ -229,8 +229,7 @@ function toParameter(reader: Reader, value: Record<string, unknown>) {
  * operation that requires one is skipped, with its name.
  */
 function isObjectSent({ schemaOf }: Reader, value: Record<string, unknown>): boolean {
-  if (value['content'] !== undefined) return true
-  return value['in'] === 'query' && isObjectSchema(schemaOf(value['schema']))
+  return value['content'] !== undefined || isObjectSchema(schemaOf(value['schema']))
 }
 
 const isObjectSchema = (schema: Schema) =>

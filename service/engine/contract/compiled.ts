@@ -97,17 +97,18 @@ export interface Parameter {
   readonly required: boolean
   /** The id of its schema. */
   readonly schema: string
-  /** Whether a list is sent as `a=1&a=2`, not as `a=1,2` (OpenAPI 3.1.0, section 4.8.12.2.1). */
-  readonly explode: boolean
-  /** Whether an empty text that its schema refuses is as if it had not been sent (section 4.8.12.2). */
+  /** Whether an empty text that its schema refuses is as if it had not been sent (OpenAPI 3.1.0, section 4.8.12.2). */
   readonly allowEmptyValue?: true
   /**
-   * How a parameter is sent that is no plain text (section 4.8.12.2). `deepObject`: an object, as `a[b]=1&a[c]=2`.
-   * `members`: an object, by the names of its members, as `b=1&c=2`. `simple`: a list in a path, as `1,2`. `json`: as JSON.
+   * How a parameter is sent that is neither one text, nor a text for each item of a list (section 4.8.12.2.1). `list`: a
+   * list, as `1,2`. `pairs`: an object, as `b,1,c,2`. `assignments`: an object, as `b=1,c=2`. `members`: an object, by the
+   * names of its members, as `b=1&c=2`. `deepObject`: an object, as `a[b]=1&a[c]=2`. `json`: as JSON.
    */
-  readonly sentAs?: 'deepObject' | 'members' | 'simple' | 'json'
+  readonly sentAs?: 'list' | 'pairs' | 'assignments' | 'members' | 'deepObject' | 'json'
   /** The names of the members, if it is sent by them. */
   readonly members?: readonly string[]
+  /** If it is sent by its members, and they may have any other name, too: the names that the query has for something else. */
+  readonly reserved?: readonly string[]
 }
 
 /** A request body, by media type. */

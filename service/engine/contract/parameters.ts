@@ -39,9 +39,11 @@ export function parametersReader(
     const received = valuesOf?.(request.url) ?? receivedIn(place, request, ofPlace)
     const sent: Record<string, unknown> = {}
     for (const { parameter, key, isEmptyAbsent } of keys) {
-      const members = readMembers(parameter, received)
-      if (members !== undefined) sent[parameter.name] = members
-      if (hasMembers(parameter)) continue
+      if (hasMembers(parameter)) {
+        const members = readMembers(parameter, received)
+        if (members !== undefined) sent[parameter.name] = members
+        continue
+      }
       if (!Object.hasOwn(received, key)) continue
       const value = Reflect.get(received, key) as string | string[]
       if (isEmptyAbsent && value === '') continue
@@ -79,7 +81,8 @@ function decodeCookie(text: string): string {
 function isEmptyAbsent(parameter: Parameter, validator: Validator): boolean {
   if (parameter.allowEmptyValue !== true) return false
   const check = validator.compile(parameter.in, schemaOf([parameter]), 2)
-  return check({ [parameter.name]: new Sent(['']) }).error !== undefined
+  const empty = parameter.sentAs === 'pairs' ? {} : new Sent([''])
+  return check({ [parameter.name]: empty }).error !== undefined
 }
 
 /** The parameters of a place as the members of an object. */
@@ -96,11 +99,88 @@ function schemaOf(parameters: readonly Parameter[]) {
 /** The texts of a parameter, as they were sent. @param value as Fastify has it */
 function sentFor(parameter: Parameter, request: FastifyRequest, value: string | string[]): unknown {
   if (parameter.sentAs === 'json') return parseValue(parameter, value)
-  if (parameter.sentAs === 'simple') return new Sent([String(value)], [value].flat())
-  if (parameter.in === 'header') return sentInHeader(parameter, request, String(value))
-  const texts = typeof value === 'string' ? [value] : value
-  if (parameter.explode) return new Sent(texts)
-  return new Sent(texts, texts.length === 1 ? splitList(request.url, parameter.name) : null)
+  const texts = parameter.in === 'header' ? headerTexts(parameter, request, value) : [value].flat()
+  if (!hasCommas(parameter)) return new Sent(texts)
+  const parts = partsOf(parameter, request, texts)
+  if (parameter.sentAs !== 'list') return readParts(parameter, parts)
+  const decode = DECODERS[parameter.in]
+  const whole = parameter.in === 'path' ? texts.map(decode) : texts
+  return new Sent(whole, parts?.map(decode) ?? null)
+}
+
+/** Whether a parameter is one text, with commas between its parts. */
+export function hasCommas({ sentAs }: Parameter): boolean {
+  return sentAs === 'list' || sentAs === 'pairs' || sentAs === 'assignments'
+}
+
+/** Node joins repeated headers into one text, as lists are joined, or drops some of them. */
+function headerTexts(
+  { name }: Parameter,
+  { repeatedHeaders }: FastifyRequest,
+  value: string | string[],
+): string[] {
+  const text = String(value)
+  return repeatedHeaders?.has(name.toLowerCase()) === true ? [text, text] : [text]
+}
+
+const DECODERS: Readonly<Record<Place, (text: string) => string>> = {
+  path: decodeURIComponent,
+  query: decodePair,
+  header: (text) => text,
+  cookie: decodeCookie,
+}
+
+/**
+ * The parts of a text between its commas, before they are decoded: a comma within a part is sent as `%2C`.
+ * @returns undefined if the parameter was sent several times, and is no header
+ */
+function partsOf(
+  { in: place, name }: Parameter,
+  request: FastifyRequest,
+  [text = '', ...others]: readonly string[],
+): string[] | undefined {
+  if (place === 'header') return splitHeader(text)
+  if (others.length > 0) return undefined
+  if (place === 'path') return text.split(',')
+  if (place === 'query') return queryText(request.url, name).split(',')
+  const [cookie = ''] = cookieTexts(request.raw.headers.cookie ?? '', name)
+  return cookie.split(',')
+}
+
+/** The text of a parameter in a query, before it is decoded. */
+function queryText(url: string, name: string): string {
+  const query = url.slice(url.indexOf('?') + 1)
+  for (const pair of query.split('&')) {
+    const [key = '', text = ''] = pair.split(/=(.*)/s)
+    if (decodePair(key) === name) return text
+  }
+  return ''
+}
+
+/** Reads an object whose names and values are the parts of a text. An empty text has none. */
+function readParts(parameter: Parameter, parts: readonly string[] | undefined) {
+  const { in: place, name, sentAs } = parameter
+  if (parts === undefined) throw new HttpError(400, `${place}/${name} ${REPEATED}`)
+  if (parts.join('') === '') return {}
+  const decode = DECODERS[place]
+  const isPairs = sentAs === 'pairs'
+  const named = isPairs ? inPairs(parts) : parts.map((part) => part.split(/=(.*)/s, 2))
+  const members = new Map<string, string[]>()
+  for (const [key = '', text] of named) {
+    if (text === undefined)
+      throw new HttpError(400, `${place}/${name} must be as ${isPairs ? 'b,1,c,2' : 'b=1,c=2'}`)
+    const member = decode(key)
+    checkMember(parameter, member)
+    members.set(member, [...(members.get(member) ?? []), decode(text)])
+  }
+  // A member that is repeated is no list.
+  const sent = [...members].map(([member, texts]) => [member, new Sent(texts, null)] as const)
+  return Object.fromEntries(sent)
+}
+
+function inPairs(parts: readonly string[]): (readonly string[])[] {
+  const starts = parts.keys().filter((index) => index % 2 === 0)
+  return [...starts].map((index) => parts.slice(index, index + 2))
 }
 
 /** Whether a parameter is an object whose members are sent, each by its name. */
@@ -108,28 +188,32 @@ const hasMembers = ({ sentAs }: Parameter) => sentAs === 'deepObject' || sentAs 
 
 /** The members of a parameter that is an object; undefined if none was sent. */
 function readMembers(parameter: Parameter, query: object) {
-  if (parameter.sentAs === 'deepObject') return membersOf(query, parameter.name)
-  if (parameter.sentAs !== 'members') return undefined
-  const { members = [] } = parameter
-  const sent = Object.entries(query).filter(([name]) => members.includes(name))
-  if (sent.length === 0) return undefined
-  return Object.fromEntries(
-    sent.map(([name, value]) => [name, new Sent([value as string | string[]].flat())]),
-  )
-}
-
-/** The members of an object that is sent as `a[b]=1&a[c]=2`; undefined if none was sent. */
-function membersOf(query: object, name: string): Readonly<Record<string, Sent>> | undefined {
   const members: Record<string, Sent> = {}
-  const start = `${name}[`
   for (const [key, value] of Object.entries(query)) {
-    if (!key.startsWith(start) || !key.endsWith(']')) continue
-    const member = key.slice(start.length, -1)
-    if (member === '__proto__' || /[[\]]/.test(member))
-      throw new HttpError(400, `query/${name} must not have the member [${member}]`)
+    const member = memberOf(parameter, key)
+    if (member === undefined) continue
+    checkMember(parameter, member)
     members[member] = new Sent([value as string | string[]].flat())
   }
   return Object.keys(members).length === 0 ? undefined : members
+}
+
+/** The member of an object that a name of the query stands for; undefined if it stands for something else. */
+function memberOf(parameter: Parameter, key: string): string | undefined {
+  const { name, sentAs, members = [], reserved } = parameter
+  if (sentAs === 'members') {
+    const isMember = members.includes(key) || reserved?.includes(key) === false
+    return isMember ? key : undefined
+  }
+  const start = `${name}[`
+  return key.startsWith(start) && key.endsWith(']') ? key.slice(start.length, -1) : undefined
+}
+
+/** @throws {HttpError} 400 for the name of a member that no object may have */
+function checkMember({ in: place, name, sentAs }: Parameter, member: string): void {
+  const isDeeper = sentAs === 'deepObject' && /[[\]]/.test(member)
+  if (member === '__proto__' || isDeeper)
+    throw new HttpError(400, `${place}/${name} must not have the member [${member}]`)
 }
 
 /** Reads a parameter that is JSON. @throws {HttpError} 400 for one that is not, or that is repeated */
@@ -141,12 +225,6 @@ function parseValue({ in: place, name }: Parameter, value: string | string[]): u
   } catch {
     throw new HttpError(400, `${place}/${name} must be JSON`)
   }
-}
-
-/** Node joins repeated headers into one text, as lists are joined, or drops some of them. */
-function sentInHeader({ name }: Parameter, request: FastifyRequest, text: string): Sent {
-  const isRepeated = request.repeatedHeaders?.has(name.toLowerCase()) === true
-  return new Sent(isRepeated ? [text, text] : [text], splitHeader(text))
 }
 
 /** The name that a parameter has in Fastify's request. */
@@ -164,14 +242,4 @@ export function routerName(name: string): string {
 function splitHeader(text: string): string[] {
   const items = text.split(',').map((item) => item.replaceAll(/^[ \t]+|(?<![ \t])[ \t]+$/g, ''))
   return items.filter((item) => item !== '')
-}
-
-/** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */
-function splitList(url: string, name: string): string[] {
-  const query = url.slice(url.indexOf('?') + 1)
-  for (const pair of query.split('&')) {
-    const [key = '', text = ''] = pair.split(/=(.*)/s)
-    if (decodePair(key) === name) return text.split(',').map(decodePair)
-  }
-  return []
 }

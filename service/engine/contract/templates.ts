@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Parameter } from './compiled.ts'
-import { routerName } from './parameters.ts'
+import { hasCommas, routerName } from './parameters.ts'
 
 /** The name of the constraint in the router. */
 const TEMPLATE = 'template'
@@ -23,7 +23,8 @@ export function routeOf(path: string): Pick<RouteOptions, 'url' | 'constraints'>
 }
 
 /**
- * Makes the function that reads the values of parameters from a path as it was sent, by their names in the router.
+ * Makes the function that reads the values of parameters from a path, by their names in the router. A value with commas stays
+ * as it was sent: it is split before it is decoded.
  * @param path of an operation
  * @returns undefined if the router itself can do it
  */
@@ -31,24 +32,19 @@ export function valuesOfPath(
   path: string,
   parameters: readonly Parameter[],
 ): ((url: string) => object) | undefined {
-  const lists = parameters.filter(({ sentAs }) => sentAs === 'simple').map(({ name }) => name)
-  if (!isMixed(path) && lists.length === 0) return undefined
+  const withCommas = parameters.filter(hasCommas).map(({ name }) => name)
+  if (!isMixed(path) && withCommas.length === 0) return undefined
   const template = templateOf(path)
   const names = [...path.matchAll(/{([^}]+)}/g)].map(([, name = '']) => name)
   return (url) => {
     const [, ...values] = template.exec(pathOf(url)) ?? []
-    const decoded = values.map((value, index) => {
+    const read = values.map((value, index) => {
       const name = names[index] ?? ''
-      // A comma within an item is sent as `%2C`.
-      const texts = lists.includes(name) ? value.split(',') : value
-      return [routerName(name), decode(texts)] as const
+      const text = withCommas.includes(name) ? value : decodeURIComponent(value)
+      return [routerName(name), text] as const
     })
-    return Object.fromEntries(decoded)
+    return Object.fromEntries(read)
   }
-}
-
-function decode(texts: string | readonly string[]): string | string[] {
-  return typeof texts === 'string' ? decodeURIComponent(texts) : texts.map(decodeURIComponent)
 }
 
 /** Lets routes have templates. Call this before routes are added. */

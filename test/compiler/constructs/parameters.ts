@@ -3,6 +3,13 @@ import { accepted, ask, type Constructs, path, query, refused } from '../../supp
 const parameter = (lines: string) =>
   `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
 
+/** A request with cookies, and the cookies that the method gets, or what the answer is like. */
+const cookies = (cookie: string, got: string | RegExp) => [
+  typeof got === 'string'
+    ? ask({ url: '/x', headers: { cookie } }, 200, `{"cookie":${got}}`)
+    : ask({ url: '/x', headers: { cookie } }, 400, got),
+]
+
 /** Constructs of parameters, by their names in the README. */
 export const PARAMETERS: Constructs = {
   'a parameter in `path`, `query`, `header` or `cookie`': {
@@ -137,8 +144,9 @@ components: { schemas: { Whole: { type: integer } } }`,
       ask('/x?c=1', 400),
     ],
   },
-  'a parameter that is an object without described members, or with `explode: false`, or that is a list of lists':
-    parameter('in: query\nschema: { type: [object, string] } # here'),
+  'a parameter that is an object or something else, or that is a list of lists': parameter(
+    'in: query\nschema: { type: [object, string] } # here',
+  ),
   'a list with `prefixItems` or `unevaluatedItems`': {
     yaml: `      parameters:
         - { name: a, in: query, schema: { type: array, prefixItems: [{ type: integer, format: int64 }, { type: string }], items: { type: boolean } } }
@@ -189,7 +197,22 @@ components: { schemas: { Whole: { type: integer } } }`,
       ...refused(path, '/b%2Cc /x/1%2C2.json /x/a.json', /path\/a/),
     ],
   },
-  'a list in a cookie': parameter('in: cookie\nschema: { type: array } # here'),
+  'a list or an object in a cookie with `explode: false`: `a=1,2`, and `a=b,1,c,x`': {
+    yaml: `      parameters:
+        - { name: a, in: cookie, explode: false, schema: { type: array, items: { type: integer, format: int64 } } }
+        - { name: d, in: cookie, explode: false, schema: { type: object, properties: { b: { type: integer }, c: { type: string } } } }`,
+    asks: [
+      ...cookies('a=9007199254740993,2', '{"a":[9007199254740993,2]}'),
+      ...cookies('d=b,1,c,x%2Cy; a=1', '{"a":[1],"d":{"b":1,"c":"x,y"}}'),
+      ...cookies('a=1,x', /cookie\/a\/1 must be an integer/),
+      ...cookies('a=1; a=2', /cookie\/a must not be repeated/),
+      ...cookies('d=b,1; d=c,x', /cookie\/d must not be repeated/),
+      ...cookies('d=b', /cookie\/d must be as b,1,c,2/),
+    ],
+  },
+  'a list or an object in a cookie without `explode: false`': parameter(
+    'in: cookie\nschema: { type: array } # here',
+  ),
   'an object in a query whose members are described: `b=1&c=x`': {
     yaml: `      parameters:
         - { name: a, in: query, schema: { type: object, required: [b], properties: { b: { type: integer, format: int64 }, c: { type: array, items: { type: boolean } } } } }
@@ -201,6 +224,91 @@ components: { schemas: { Whole: { type: integer } } }`,
       ...refused(query, 'c=true b=x b=1&b=1', /query\/a/),
     ],
   },
+  'an object in a query with `additionalProperties` or without described members: it has each name that nothing else of the operation has':
+    {
+      yaml: `paths:
+  /x:
+    get:
+      operationId: run
+      security: [{}, { key: [] }]
+      parameters:
+        - { name: a, in: query, schema: { type: object, additionalProperties: { type: integer, format: int64 }, maxProperties: 2 } }
+        - { name: d, in: query, schema: { type: object, properties: { e: { type: string } } } }
+        - { name: f, in: query, schema: { type: array, items: { type: boolean } } }
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+  /y:
+    get:
+      operationId: other
+      parameters: [{ name: a, in: query, required: true, schema: { type: object, minProperties: 1 } }]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { securitySchemes: { key: { type: apiKey, in: query, name: key } } }
+`,
+      product: { guards: { key: () => undefined } },
+      asks: [
+        ...accepted(query, 'b=9007199254740993&a=2=>{"a":{"b":9007199254740993,"a":2}}'),
+        ...accepted(query, 'b=1&e=x&f=true=>{"a":{"b":1},"d":{"e":"x"},"f":[true]}'),
+        ask('/x?f=true', 200, '{"query":{"f":[true]}}'),
+        ...refused(query, 'b=x b=1&b=2 b=1&c=2&a=3 __proto__=1', /query\/a/),
+        ask('/x?key=1', 401),
+        ask('/y?a=1&constructor=', 200, '{"query":{"a":{"a":"1","constructor":""}}}'),
+        ask('/y', 400, /required property 'a'/),
+      ],
+    },
+  'such an object beside a second one, or beside a `deepObject`': `      parameters:
+        - { name: b, in: query, style: deepObject, schema: { type: object } }
+        - name: a
+          in: query
+          schema: { type: object } # here`,
+  'an object in a query with `explode: false`: `a=b,1,c,x`; a comma in a name or a value is sent as `%2C`':
+    {
+      yaml: `      parameters:
+        - { name: a, in: query, explode: false, schema: { type: object, required: [b], properties: { b: { type: integer, format: int64 }, c: { type: string, default: x } } } }
+        - { name: d, in: query, explode: false, allowEmptyValue: true, schema: { type: object, additionalProperties: { type: boolean } } }`,
+      asks: [
+        ...accepted(query, 'a=b,9007199254740993=>{"a":{"b":9007199254740993,"c":"x"}}'),
+        ...accepted(query, 'a=c,1%2C2,b,7,d%2Ce,=>{"a":{"c":"1,2","b":7,"d,e":""}}'),
+        ...accepted(query, 'd=constructor,true=>{"d":{"constructor":true}} d==>{"d":{}}'),
+        ...refused(query, 'a=b a=b,1,c', /query\/a must be as b,1,c,2/),
+        ...refused(query, 'a=b,1&a=b,1', /query\/a must not be repeated/),
+        ...refused(query, 'a=b,1,b,1', /query\/a\/b must not be repeated/),
+        ...refused(query, 'a=b,1,__proto__,1', /query\/a must not have the member/),
+        ...refused(query, 'a= a=c,1 a=b,x d=b,1 a=b%2C1', /query\/[ad]/),
+      ],
+    },
+  'an object in a path or a header: `b,1,c,x`, or with `explode: true` `b=1,c=x`': {
+    yaml: `paths:
+  /{a}:
+    get:
+      operationId: run
+      parameters:
+        - { name: a, in: path, required: true, schema: { $ref: '#/components/schemas/A' } }
+        - { name: X-A, in: header, schema: { $ref: '#/components/schemas/A' } }
+        - { name: X-B, in: header, explode: true, schema: { $ref: '#/components/schemas/A' } }
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+  /x/{a-b}.json:
+    get:
+      operationId: mixed
+      parameters: [{ name: a-b, in: path, required: true, explode: true, schema: { $ref: '#/components/schemas/A' } }]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { schemas: { A: { type: object, required: [b], properties: { b: { type: integer, format: int64 } }, additionalProperties: { type: string } } } }
+`,
+    asks: [
+      ...accepted(path, '/c,x%2Cy,b,9007199254740993=>{"a":{"c":"x,y","b":9007199254740993}}'),
+      ...accepted(path, '/x/b=7,c%3D=%3D%2C=.json=>{"a-b":{"b":7,"c=":"=,="}}'),
+      ...refused(path, '/b /b,1,c /b%2C1', /path\/a must be as b,1,c,2/),
+      ...refused(path, '/x/b.json /x/b=1,c.json', /path\/a-b must be as b=1,c=2/),
+      ...refused(path, '/c,x /b,x /b,1,b,2 /x/c=1.json', /path\/a/),
+      ask({ url: '/b,1', headers: { 'x-a': 'b, 2,c,' } }, 400, /header\/X-A must be as b,1,c,2/),
+      ask(
+        { url: '/b,1', headers: { 'x-a': 'b, 2', 'x-b': 'b=3, c==' } },
+        200,
+        '{"path":{"a":{"b":1}},"header":{"X-A":{"b":2},"X-B":{"b":3,"c":"="}}}',
+      ),
+    ],
+  },
+  'an object that is sent with commas, and has a list in it': parameter(
+    'in: query\nexplode: false\nschema: { type: object, additionalProperties: { type: array } } # here',
+  ),
   '`style: deepObject` in a query: an object of one level, as `a[b]=1&a[c]=x`': {
     yaml: `      parameters: [{ name: a, in: query, style: deepObject, schema: { type: object, required: [b], properties: { b: { type: integer, format: int64 }, c: { type: array, items: { type: boolean } }, d: { type: string, default: x } } } }]`,
     asks: [
@@ -215,6 +323,19 @@ components: { schemas: { Whole: { type: integer } } }`,
         /query\/a\/[be] must not be repeated/,
       ),
       ...refused(query, 'a[b][c]=1 a[b]=1&a[__proto__]=1', /query\/a must not have the member/),
+    ],
+  },
+  '`style: deepObject` of an object without described members': {
+    yaml: `      parameters:
+        - { name: a, in: query, style: deepObject, schema: { type: object, additionalProperties: { type: integer, format: int64 }, maxProperties: 2 } }
+        - { name: d, in: query, style: deepObject, schema: { type: object } }
+        - { name: e, in: query, style: deepObject, schema: { type: [object, 'null'], additionalProperties: { type: array, items: { type: boolean } } } }`,
+    asks: [
+      ...accepted(query, 'a[b]=9007199254740993&a[c]=2=>{"a":{"b":9007199254740993,"c":2}}'),
+      ...accepted(query, 'd[b]=1&d[constructor]=x=>{"d":{"b":"1","constructor":"x"}}'),
+      ...accepted(query, 'e[b]=true&e[b]=false=>{"e":{"b":[true,false]}}'),
+      ...refused(query, 'a[b]=x a[b]=1&a[c]=2&a[d]=3 d[b]=1&d[b]=2', /query\/[ad]/),
+      ...refused(query, 'd[b][c]=1 d[__proto__]=1', /query\/d must not have the member/),
     ],
   },
   '`style: deepObject` of what is no object, or has an object or a list of lists in it': parameter(

@@ -573,15 +573,13 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'query',
           name: 'limit',
           required: false,
-          schema: 'json-0',
-          explode: true
+          schema: 'json-0'
         },
         {
           in: 'query',
           name: 'cursor',
           required: false,
-          schema: 'json-1',
-          explode: true
+          schema: 'json-1'
         }
       ],
       body: null,
@@ -723,8 +721,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'path',
           name: 'id',
           required: true,
-          schema: 'json-8',
-          explode: false
+          schema: 'json-8'
         }
       ],
       body: null,
@@ -791,8 +788,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'path',
           name: 'id',
           required: true,
-          schema: 'json-8',
-          explode: false
+          schema: 'json-8'
         }
       ],
       body: null,
@@ -866,22 +862,21 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'query',
           name: 'kind',
           required: false,
-          schema: 'json-9',
-          explode: true
+          schema: 'json-9'
         },
         {
           in: 'query',
           name: 'size',
           required: false,
           schema: 'json-10',
-          explode: false
+          sentAs: 'list'
         },
         {
           in: 'header',
           name: 'X-Size',
           required: false,
           schema: 'json-11',
-          explode: false
+          sentAs: 'list'
         }
       ],
       body: null,
@@ -1035,8 +1030,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'path',
           name: 'key',
           required: true,
-          schema: 'json-16',
-          explode: false
+          schema: 'json-16'
         }
       ],
       body: null,
@@ -1125,8 +1119,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'path',
           name: 'key',
           required: true,
-          schema: 'json-16',
-          explode: false
+          schema: 'json-16'
         }
       ],
       body: null,
