@@ -64,9 +64,11 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     'b/type: nothing that was tried violates it',
   ],
   'an object in a query with `additionalProperties` or without described members: it has each name that nothing else of the operation has':
-    ['the query parameter a'],
+    ['a/minProperties: nothing that was tried violates it'],
+  // An object that is empty can't be sent.
   'an object in a path or a header: `b,1,c,x`, or with `explode: true` `b=1,c=x`': [
-    ...['the path parameter a', 'the path parameter a-b'],
+    'X-A/required/b: nothing that was tried violates it',
+    'X-B/required/b: nothing that was tried violates it',
   ],
   'a format that is unknown, or not for the type': [0, 1, 2, 3].map(
     (index) => `body/prefixItems/${index}/format: the format validates nothing here`,

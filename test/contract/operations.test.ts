@@ -10,7 +10,8 @@ import { withCredentials } from '../support/credentials.ts'
 import { cursorsOf } from '../support/cursors.ts'
 import { type Answer, build } from '../support/helper.ts'
 import { brief } from '../support/json.ts'
-import { faultFor, isCursor, isList, textsOf } from '../support/parameters.ts'
+import { isOfMembers } from '../support/objects.ts'
+import { faultFor, isCursor, isList, textsFor, textsOf } from '../support/parameters.ts'
 import {
   exampleOf,
   inOrder,
@@ -204,10 +205,10 @@ for (const operation of operations) {
       }
       nameSkipped(t, `${id}, ${name}`, skipped)
       if (place === 'path') return
-      if (!isList(parameter)) {
+      if (!isList(parameter) && !isOfMembers(parameter)) {
         const [text = ''] = [
           ...(example.texts.get(parameter) ?? []),
-          ...samplesOf(parameter.schema).map(String),
+          ...samplesOf(parameter.schema).flatMap((value) => textsFor(parameter, value)),
         ]
         t.equal(
           (await ask(withTexts(example, parameter, text, text), caller)).status,
@@ -220,9 +221,10 @@ for (const operation of operations) {
       else t.notOk(refuses(absent), 'it is not required')
     })
 
-    if (place === 'header') continue
+    if (place === 'header' || place === 'cookie') continue
     t.test(`${id} refuses a bad encoding of the ${place} parameter ${name}`, async (t) => {
-      const { path, ...request } = toCall(operation, withTexts(example, parameter, 'BAD'))
+      const texts = isOfMembers(parameter) ? ['a', 'BAD'] : ['BAD']
+      const { path, ...request } = toCall(operation, withTexts(example, parameter, ...texts))
       for (const text of ['%', '%zz', '%ff', '%C0%80', '%ED%A0%80']) {
         const { status } = await call({
           ...request,

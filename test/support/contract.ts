@@ -4,10 +4,13 @@ import type { Product } from '../../service/engine/index.ts'
 import { isBytes, isJson, isServed } from './bodies.ts'
 import { readSecurity, type Security } from './credentials.ts'
 import { follow, followed, followedItems, readDocument } from './document.ts'
+import { typesOf } from './readings.ts'
 import {
   addFormats,
   fields,
+  isObject,
   listOf,
+  optionsOf,
   partsOf,
   remembered,
   type Schema,
@@ -156,7 +159,6 @@ function toOperation(reader: Reader, { method, path, item, value }: OperationSou
   )
   const parameters = [item['parameters'], value['parameters']]
     .flatMap((list) => followedItems(reader.root, list))
-    .filter((node) => !isObjectSent(reader, node) || node['required'] === true)
     .map((node) => toParameter(reader, node))
     .filter((parameter) => parameter.in !== 'header' || !IGNORED.test(parameter.name))
   const byName = new Map(
@@ -210,33 +212,60 @@ function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limi
 
 function toParameter(reader: Reader, value: Record<string, unknown>) {
   const { root, schemaOf } = reader
-  const schema = isObjectSent(reader, value) ? NOTHING : schemaOf(value['schema'])
+  const [media] = followed(root, value['content']).map(([, content]) => content)
+  const { schema: node, ...described } = media ?? value
+  const schema = schemaOf(node)
+  const own = partsOf(schema).map(({ additionalProperties }) => additionalProperties)
+  const names = optionsOf(schema).flatMap(({ properties }) => Object.keys(fields(properties)))
   return {
     in: String(value['in']),
     name: String(value['name']),
     required: value['required'] === true,
     schema,
     /** Whether a list is sent as one text, with commas between its items. */
-    hasCommas: value['in'] !== 'query' || value['explode'] === false,
+    hasCommas: !isExploded(value),
+    /** How it is sent, if it is an object or JSON. */
+    sentAs: sentAsOf(value, schema),
+    /** If it is an object: the names of the members that are described. */
+    names,
+    /** Whether it may have others. */
+    isOpen: names.length === 0 || own.some(isObject),
+    /** The names that the query may have for something else. */
+    reserved: reservedIn(root),
     /** Whether an empty text is as good as none. */
     allowsEmpty: value['allowEmptyValue'] === true && value['required'] !== true,
-    ...examplesOf(root, schema === NOTHING ? {} : value, schema),
+    ...examplesOf(root, described, schema),
   }
 }
 
-/**
- * Whether a parameter is sent as JSON, or as the members of an object. The tests that come from a contract send none: an
- * operation that requires one is skipped, with its name.
- */
-function isObjectSent({ schemaOf }: Reader, value: Record<string, unknown>): boolean {
-  return value['content'] !== undefined || isObjectSchema(schemaOf(value['schema']))
+function sentAsOf(value: Record<string, unknown>, schema: Schema) {
+  const { in: place, content, style } = value
+  if (content !== undefined) return 'json'
+  if (style === 'deepObject') return style
+  const types = [...typesOf(schema)].filter((type) => type !== 'null')
+  if (types.join() !== 'object') return undefined
+  if (!isExploded(value)) return 'pairs'
+  return place === 'query' ? 'members' : 'assignments'
 }
 
-const isObjectSchema = (schema: Schema) =>
-  partsOf(schema).some(({ types }) => listOf(types).includes('object'))
+/** Whether the parts of a value are sent one by one. */
+function isExploded({ in: place, explode }: Record<string, unknown>): boolean {
+  const isForm = place === 'query' || place === 'cookie'
+  return typeof explode === 'boolean' ? explode : isForm
+}
 
-/** No value fits it. */
-const NOTHING: Schema = { enum: [] }
+/** The names of all parameters in queries, of a path or an operation, and of the credentials there. */
+const reservedIn = remembered((root: Record<string, unknown>): string[] => {
+  const { parameters, securitySchemes } = fields(root['components'])
+  const items = followed(root, root['paths']).map(([, item]) => item)
+  const lists = items.flatMap((item) => [item, ...Object.values(item)]).map(fields)
+  const described = lists.flatMap((node) => followedItems(root, node['parameters']))
+  const shared = [...followed(root, parameters), ...followed(root, securitySchemes)]
+  const inQuery = [...described, ...shared.map(([, node]) => node)].filter(
+    (node) => node['in'] === 'query',
+  )
+  return inQuery.map(({ name }) => String(name))
+})
 
 function toResponse({ root, schemaOf }: Reader, value: unknown) {
   const { headers, content } = follow(root, value)

@@ -98,6 +98,33 @@ t.test(
   },
 )
 
+t.test('objects and JSON are sent as parameters, right and wrong, as OpenAPI says', async (t) => {
+  const item = '{ type: object, required: [b], properties: { b: { type: integer } } }'
+  const example = 'example: { b: 7, c: "x,y" }'
+  const parameters = [
+    `{ name: deep, in: query, style: deepObject, schema: ${item}, ${example} }`,
+    `{ name: pairs, in: query, explode: false, schema: ${item}, ${example} }`,
+    `{ name: members, in: query, schema: ${item}, ${example} }`,
+    `{ name: json, in: query, content: { application/json: { schema: ${item}, ${example} } } }`,
+    `{ name: p, in: path, required: true, explode: true, schema: ${item}, ${example} }`,
+    `{ name: cookie, in: cookie, explode: false, schema: ${item}, ${example} }`,
+  ]
+  const text = `paths: { '/{p}': { get: { operationId: one, parameters: [${parameters.join()}] } } }`
+  const [get = fail(text)] = (await contractFrom(t, text)).operations
+  const { path, headers } = toCall(get, exampleOf(get))
+  const json = encodeURIComponent('{"b":7,"c":"x,y"}')
+  t.equal(
+    path,
+    `/b=7,c=x%2Cy?deep%5Bb%5D=7&deep%5Bc%5D=x%2Cy&pairs=b,7,c,x%2Cy&b=7&c=x%2Cy&json=${json}`,
+  )
+  t.strictSame(headers, ['Cookie', 'cookie=b,7,c,x%2Cy'])
+  for (const parameter of get.parameters) {
+    const { sent } = textsOf(parameter)
+    for (const isRight of [true, false])
+      t.ok(sent.filter((texts) => texts.isRight === isRight).length > 3, parameter.name)
+  }
+})
+
 t.test(
   'the operations of the contract are read, and asked, with their parameters, bodies and responses',
   async (t) => {

@@ -4,7 +4,7 @@ import { isJson } from './bodies.ts'
 import { type Contract, matches, type Operation, operationOf, type Response } from './contract.ts'
 import { brief, parse, stringify } from './json.ts'
 import { faultsOf, fields, isValid, type Schema } from './schemas.ts'
-import { readingOf } from './parameters.ts'
+import { readingOf } from './readings.ts'
 import { record } from './statuses.ts'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */

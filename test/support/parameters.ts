@@ -1,17 +1,11 @@
 import type { Parameter } from './contract.ts'
-import { stringify, toInteger } from './json.ts'
-import { fits, samplesOf } from './schemas-arbitrary.ts'
-import {
-  faultsOf,
-  isObject,
-  isValid,
-  listOf,
-  optionsOf,
-  partsOf,
-  RANGES,
-  type Schema,
-} from './schemas.ts'
-import { violationsOf } from './schemas-violations.ts'
+import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
+import { parse, stringify } from './json.ts'
+import { canHaveNames, isOfMembers, readObject, textsOfMembers } from './objects.ts'
+import { itemsOf, listsOf, readingsOf, typesOf } from './readings.ts'
+import { samplesOf } from './schemas-arbitrary.ts'
+import { faultsOf, isObject } from './schemas.ts'
+import { NEVER_VIOLATED, type Skipped, violationsOf } from './schemas-violations.ts'
 
 /** Spellings of numbers and booleans that some parsers accept, but JSON does not, or not for an integer. */
 const SPELLINGS = [
@@ -35,13 +29,16 @@ const SPELLINGS = [
   ...['TRUE', 'yes', 'undefined', '[1]'],
 ]
 
-/** What is sent for a parameter: one text, or one for each item of a list. */
+/** What is sent for a parameter: one text, one for each item of a list, or a name and a text for each member of an object. */
 export type Texts = readonly string[]
 
-export const isList = ({ schema }: Parameter) => typesOf(schema).has('array')
+export const isList = ({ schema, sentAs }: Parameter) =>
+  sentAs === undefined && typesOf(schema).has('array')
 
-/** The texts that send a value. */
+/** The texts that send a value. There are none for a value that can't be sent. */
 export function textsFor(parameter: Parameter, value: unknown): Texts {
+  if (parameter.sentAs === 'json') return [stringify(value)]
+  if (isOfMembers(parameter)) return isObject(value) ? textsOfMembers(value) : []
   const toText = (item: unknown) => (item instanceof Object ? stringify(item) : String(item))
   return isList(parameter) && Array.isArray(value) ? value.map(toText) : [toText(value)]
 }
@@ -66,15 +63,21 @@ export function textsOf(parameter: Parameter) {
   const isText = [parameter.schema, ...itemsOf(parameter.schema)].some((schema) =>
     typesOf(schema).has('string'),
   )
+  // Any text is a text, and a list of one. What is sent by its members is an object.
+  const isAlwaysKept = ({ rule, reason }: Skipped) =>
+    rule.endsWith('/type') && (isText || (isOfMembers(parameter) && reason === NEVER_VIOLATED))
   return {
     sent: sent.filter(({ isRight }) => !isRight || !isCursor(parameter)),
-    skipped: skipped.filter(({ rule }) => !isText || !rule.endsWith('/type')),
+    skipped: skipped.filter((rule) => !isAlwaysKept(rule)),
   }
 }
 
-/** Whether texts can be sent. An empty list can't. */
-export const canBeSent = (parameter: Parameter, texts: Texts) =>
-  texts.length > 0 && texts.every((text) => isSendable(parameter, text))
+/** Whether texts can be sent. An empty list, and an empty object, can't. */
+export function canBeSent(parameter: Parameter, texts: Texts): boolean {
+  const isShort = encodeURIComponent(texts.join().toWellFormed()).length <= MAX_BYTES
+  if (texts.length === 0 || !isShort || !canHaveNames(parameter, texts)) return false
+  return texts.every((text) => isSendable(parameter, text))
+}
 
 /** The most bytes of an encoded text: a request has room for 16 KB of path and headers. */
 const MAX_BYTES = 12_000
@@ -87,7 +90,7 @@ export function isSendable(parameter: Parameter, text: string): boolean {
   const isShort = text.length < 3000 && encodeURIComponent(text.toWellFormed()).length <= MAX_BYTES
   if (parameter.in === 'path') return isShort && !/^\.{0,2}$/.test(text)
   if (parameter.in !== 'header') return isShort
-  if (isList(parameter) && /^$|,/.test(text)) return false
+  if ((isList(parameter) || isOfMembers(parameter)) && /^$|[,=]/.test(text)) return false
   return isShort && /^([!-~\x80-\xFF]([\t -~\x80-\xFF]*[!-~\x80-\xFF])?)?$/.test(text)
 }
 
@@ -104,11 +107,20 @@ export function takes(parameter: Parameter, ...texts: Texts): boolean {
 /** What is wrong with texts in whatever way they are read; nothing, if they are valid in one. */
 function faultsIn(parameter: Parameter, texts: Texts): ReturnType<typeof faultsOf> {
   const { schema } = parameter
+  if (parameter.sentAs !== undefined) return faultsOf(schema, valueOf(parameter, texts))
   const [text = ''] = texts
   const values = texts.length === 1 ? readingsOf(schema, text) : []
   if (isList(parameter)) values.push(...listsOf(schema, texts))
   const faults = values.map((value) => faultsOf(schema, value))
   return faults.some((faultsOfValue) => faultsOfValue.length === 0) ? [] : faults.flat()
+}
+
+/** The value of a parameter that is an object, or JSON; a symbol, which is not valid, if the texts are none. */
+function valueOf(parameter: Parameter, texts: Texts): unknown {
+  if (parameter.sentAs !== 'json') return readObject(parameter, texts) ?? REFUSED
+  const [text = '', ...others] = texts
+  const isJson = others.length === 0 && expectedOf(Buffer.from(text)) !== REFUSED
+  return isJson ? parse(text) : REFUSED
 }
 
 /**
@@ -120,63 +132,3 @@ export function faultFor(parameter: Parameter): Texts {
   const faults = textsOf(parameter).sent.filter(({ texts, isRight }) => !isRight && isRouted(texts))
   return faults[0]?.texts ?? ['any']
 }
-
-/** Lists of texts: each text is the first that it may be, or all are of one type. */
-function listsOf(schema: Schema, texts: Texts): unknown[] {
-  const items = itemsOf(schema)
-  const first = texts.map((text, index) => firstReading(itemsOf(schema, index), text))
-  return [
-    first,
-    ...items.map((item) => texts.map((text) => readingsOf(item, text)[0] ?? text)),
-    texts,
-  ]
-}
-
-/** The first reading of a text that one of the schemas allows. */
-function firstReading(schemas: readonly Schema[], text: string): unknown {
-  const readings = schemas.flatMap((schema) => readingsOf(schema, text))
-  const valid = readings.find((value) => schemas.some((schema) => isValid(schema, value)))
-  return valid ?? readings[0] ?? text
-}
-
-/** The schemas of the items of a list, in one alternative or another. @param index of the item; absent for any item */
-function itemsOf(schema: Schema, index = Infinity): Schema[] {
-  const items = optionsOf(schema).flatMap((part) => {
-    const item = listOf(part['prefixItems'])[index] ?? part['items'] ?? part['unevaluatedItems']
-    return isObject(item) ? [item] : []
-  })
-  return items.length > 0 ? items : [{}]
-}
-
-/** What a text is by a schema. */
-export const readingOf = (schema: Schema, text: string) => {
-  const readings = readingsOf(schema, text)
-  return readings.find((value) => isValid(schema, value)) ?? readings[0]
-}
-
-/** What a text may be by a schema: an integer, which has decimal digits only, a number, a boolean, or the text itself. */
-function readingsOf(schema: Schema, text: string): unknown[] {
-  const types = typesOf(schema)
-  const isNumber = ['number', ...Object.keys(RANGES)].some((type) => types.has(type))
-  const values: unknown[] = []
-  if (isNumber && /^(0|-?[1-9]\d*)$/.test(text)) values.push(toInteger(BigInt(text)))
-  else if (types.has('number') && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text))
-    values.push(Number(text))
-  if (types.has('boolean') && /^(true|false)$/.test(text)) values.push(text === 'true')
-  const isText = types.has('string') || types.size === 0
-  return isText || values.length === 0 ? [...values, text] : values
-}
-
-/** The types that the values of a schema may have, in one alternative or another. */
-function typesOf(schema: Schema): Set<string> {
-  const possible = optionsOf(schema).flatMap(({ types, enum: values, const: only }) => {
-    const listed = only === undefined ? listOf(values) : [only]
-    return types === undefined ? listed.map(typeOf) : listOf(types).map(String)
-  })
-  const needed = partsOf(schema).flatMap(({ types }) =>
-    types === undefined ? [] : [listOf(types).map(String)],
-  )
-  return new Set(possible.filter((type) => needed.every((types) => fits(type, types))))
-}
-
-const typeOf = (value: unknown) => (typeof value === 'bigint' ? 'int64' : typeof value)

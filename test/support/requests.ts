@@ -3,6 +3,7 @@ import { contentTypeOf, isJson, isWritable, written } from './bodies.ts'
 import type { Operation, Parameter } from './contract.ts'
 import type { ListedCall } from './credentials.ts'
 import { canBeSent, isCursor, isList, takes, type Texts, textsFor } from './parameters.ts'
+import { inPairs, isOfMembers } from './objects.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
 /** The input of an operation: for each parameter a list of texts, and the body as it is sent. */
@@ -25,12 +26,7 @@ export function toCall(
   { method, path, parameters, ...operation }: Operation,
   { texts, body }: Input,
 ): ListedCall {
-  const pairs = parameters.flatMap((parameter) => {
-    const sent = (texts.get(parameter) ?? []).map((text) => ENCODERS[parameter.in]?.(text) ?? text)
-    const values =
-      parameter.hasCommas && isList(parameter) && sent.length > 0 ? [sent.join(',')] : sent
-    return values.map((text) => ({ ...parameter, text }))
-  })
+  const pairs = parameters.flatMap((parameter) => sentFor(parameter, texts.get(parameter) ?? []))
   const target = pairs
     .filter((pair) => pair.in === 'path')
     .reduce((url, { name, text }) => url.replace(`{${name}}`, () => text), path)
@@ -51,6 +47,28 @@ export function toCall(
     headers: [...headers, ...cookies, ...type],
     ...(body !== undefined && { body }),
   }
+}
+
+/** A part of a request that sends a parameter. */
+type SentPart = Pick<Parameter, 'in' | 'name'> & { readonly text: string }
+
+/** The parts of a request that send a parameter. */
+function sentFor(parameter: Parameter, texts: Texts): SentPart[] {
+  const { in: place, name, sentAs } = parameter
+  const encoded = (text: string) => ENCODERS[place]?.(text) ?? text
+  if (texts.length === 0) return []
+  if (sentAs === 'members' || sentAs === 'deepObject')
+    return inPairs(texts).map(([member, text = '']) => {
+      const key = sentAs === 'members' ? member : `${name}[${member}]`
+      return { in: place, name: key, text: encoded(text) }
+    })
+  const sent =
+    sentAs === 'assignments'
+      ? inPairs(texts).map((pair) => pair.map((text = '') => encoded(text)).join('='))
+      : texts.map(encoded)
+  const isOneText = isOfMembers(parameter) || (parameter.hasCommas && isList(parameter))
+  const values = isOneText ? [sent.join(',')] : sent
+  return values.map((text) => ({ in: place, name, text }))
 }
 
 /** In a path, marks are encoded, too: they may part two parameters, or end a path of another operation. */

@@ -41,6 +41,8 @@ export interface Violations {
 /** What is wrong with a value as it is sent. Nothing, if it is valid or can't be sent. */
 type Judge = (value: unknown) => ReturnType<typeof faultsOf>
 
+export const NEVER_VIOLATED = 'nothing that was tried violates it'
+
 /** The longest text, and the most items or members, of a violation. */
 const LONGEST = { text: 2 ** 20, list: 20_000 }
 /** The most places at which a rule is tried. */
@@ -113,7 +115,7 @@ function reasonOf({ schema, keyword }: Rule, isReached: boolean): string {
     return 'the format validates nothing here'
   if (/^max(Length|Items|Properties)$/.test(keyword) && Number(bound) >= LONGEST.list)
     return 'what is longer can not be sent'
-  return 'nothing that was tried violates it'
+  return NEVER_VIOLATED
 }
 
 /** The rules of a schema. What is in `not`, `if`, `contains` and `propertyNames` is no rule of its own. */

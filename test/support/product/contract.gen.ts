@@ -277,11 +277,24 @@ export interface operations {
             query: {
                 kind?: ("moss" | "fern")[];
                 size?: number[];
+                filter?: {
+                    text?: string;
+                    by?: "bob"[];
+                };
+                range?: {
+                    from: bigint;
+                    to?: number;
+                };
+                where?: {
+                    [key: string]: unknown;
+                };
             };
             header: {
                 "X-Size"?: string[];
             };
-            cookie?: undefined;
+            cookie: {
+                seen?: number[];
+            };
         };
         requestBody?: never;
         responses: {
@@ -540,7 +553,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': '2a9d676f961f9a8e6a9dda201c6776f31112bdb0dc152a253f8c906b5816cdb1'
+    'openapi.yaml': '56f78cc66ce755fde86a43128d54e2b309a734c492abc564ff1f7a5012f71311'
   },
   bundle: null,
   baseUrl: [
@@ -877,6 +890,34 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           required: false,
           schema: 'json-11',
           sentAs: 'list'
+        },
+        {
+          in: 'query',
+          name: 'filter',
+          required: false,
+          schema: 'json-12',
+          sentAs: 'deepObject'
+        },
+        {
+          in: 'query',
+          name: 'range',
+          required: false,
+          schema: 'json-13',
+          sentAs: 'pairs'
+        },
+        {
+          in: 'query',
+          name: 'where',
+          required: false,
+          schema: 'json-14',
+          sentAs: 'json'
+        },
+        {
+          in: 'cookie',
+          name: 'seen',
+          required: false,
+          schema: 'json-15',
+          sentAs: 'list'
         }
       ],
       body: null,
@@ -884,7 +925,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
         '200': {
           'application/json': {
             kind: 'json',
-            schema: 'json-12'
+            schema: 'json-16'
           }
         },
         '400': {
@@ -950,7 +991,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
         content: {
           'application/json': {
             kind: 'json',
-            schema: 'json-15',
+            schema: 'json-19',
             limit: 16384
           }
         }
@@ -959,7 +1000,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
         '200': {
           'application/json': {
             kind: 'json',
-            schema: 'json-13'
+            schema: 'json-17'
           }
         },
         '400': {
@@ -1030,7 +1071,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'path',
           name: 'key',
           required: true,
-          schema: 'json-16'
+          schema: 'json-20'
         }
       ],
       body: null,
@@ -1038,7 +1079,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
         '200': {
           'application/json': {
             kind: 'json',
-            schema: 'json-13'
+            schema: 'json-17'
           }
         },
         '400': {
@@ -1119,7 +1160,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
           in: 'path',
           name: 'key',
           required: true,
-          schema: 'json-16'
+          schema: 'json-20'
         }
       ],
       body: null,
@@ -1182,7 +1223,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
         '200': {
           'application/json': {
             kind: 'json',
-            schema: 'json-17'
+            schema: 'json-21'
           }
         },
         '401': {
@@ -1319,12 +1360,62 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       }
     },
     'json-12': {
-      type: 'array',
-      items: {
-        '$ref': 'json-13'
-      }
+      type: 'object',
+      properties: {
+        text: {
+          type: 'string',
+          maxLength: 20
+        },
+        by: {
+          type: 'array',
+          items: {
+            enum: [
+              'bob'
+            ]
+          }
+        }
+      },
+      additionalProperties: false
     },
     'json-13': {
+      type: 'object',
+      required: [
+        'from'
+      ],
+      properties: {
+        from: {
+          type: 'integer',
+          format: 'int64',
+          minimum: 0
+        },
+        to: {
+          type: 'integer'
+        }
+      }
+    },
+    'json-14': {
+      type: 'object',
+      additionalProperties: {
+        type: [
+          'string',
+          'integer'
+        ]
+      }
+    },
+    'json-15': {
+      type: 'array',
+      items: {
+        type: 'integer',
+        minimum: 1
+      }
+    },
+    'json-16': {
+      type: 'array',
+      items: {
+        '$ref': 'json-17'
+      }
+    },
+    'json-17': {
       type: 'object',
       required: [
         'text',
@@ -1332,7 +1423,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       ],
       properties: {
         text: {
-          '$ref': 'json-14'
+          '$ref': 'json-18'
         },
         count: {
           type: 'integer',
@@ -1345,12 +1436,12 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       },
       additionalProperties: false
     },
-    'json-14': {
+    'json-18': {
       type: 'string',
       maxLength: 2000,
       pattern: '^[^\\x00]*$'
     },
-    'json-15': {
+    'json-19': {
       type: 'object',
       required: [
         'key',
@@ -1359,10 +1450,10 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       ],
       properties: {
         key: {
-          '$ref': 'json-16'
+          '$ref': 'json-20'
         },
         text: {
-          '$ref': 'json-14'
+          '$ref': 'json-18'
         },
         created: {
           type: 'string',
@@ -1372,19 +1463,19 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       },
       additionalProperties: false
     },
-    'json-16': {
+    'json-20': {
       type: 'string',
       minLength: 1,
       maxLength: 100,
       pattern: '^[^\\x00]*$'
     },
-    'json-17': {
+    'json-21': {
       type: 'integer',
       format: 'int64'
     }
   },
   items: {
     Plant: 'json-3',
-    Note: 'json-13'
+    Note: 'json-17'
   }
 };

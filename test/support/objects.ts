@@ -1,0 +1,96 @@
+// Parameters that are objects: they are sent as the names and the texts of their members.
+import type { Parameter } from './contract.ts'
+import { stringify } from './json.ts'
+import { firstReading, itemsOf, readingsOf, typesOf } from './readings.ts'
+import { ownSchemas } from './schemas-arbitrary.ts'
+import { isObject, isValid, optionsOf, type Schema } from './schemas.ts'
+
+/** Whether a parameter is an object that is sent as its members. */
+export const isOfMembers = ({ sentAs }: Parameter) => sentAs !== undefined && sentAs !== 'json'
+
+/** Whether an object is one text. */
+const isOneText = ({ sentAs }: Parameter) => sentAs === 'pairs' || sentAs === 'assignments'
+
+/** A name and a text for each member, or for each item of a member. */
+export function textsOfMembers(object: Record<string, unknown>): string[] {
+  return Object.entries(object).flatMap(([name, member]) =>
+    [member].flat().flatMap((item: unknown) => [name, textOf(item)]),
+  )
+}
+
+/** A text as it is, and anything else as in JSON. */
+const textOf = (value: unknown) => (typeof value === 'string' ? value : stringify(value))
+
+/** Names with their texts. @param texts a name and a text in turn */
+export function inPairs(texts: readonly string[]): (readonly [name: string, text?: string])[] {
+  return texts.flatMap((name, index) => {
+    const text = texts[index + 1]
+    if (index % 2 === 1) return []
+    return [text === undefined ? ([name] as const) : ([name, text] as const)]
+  })
+}
+
+/** Whether the names of an object can be sent. In a query they may belong to something else. */
+export function canHaveNames(parameter: Parameter, texts: readonly string[]): boolean {
+  const { sentAs, names, reserved } = parameter
+  if (!isOfMembers(parameter) || isOneText(parameter)) return true
+  const sent = inPairs(texts)
+  if (sent.some(([, text]) => text === undefined)) return false
+  if (sentAs === 'deepObject') return true
+  const isFree = sent.every(([name]) => name !== '' && !reserved.includes(name))
+  return isFree && (parameter.isOpen || sent.some(([name]) => names.includes(name)))
+}
+
+/** The object that texts are; undefined if they are none. */
+export function readObject(
+  parameter: Parameter,
+  texts: readonly string[],
+): Record<string, unknown> | undefined {
+  if (isOneText(parameter) && texts.join('') === '') return {}
+  const pairs = inPairs(texts)
+  if (pairs.some(([, text]) => text === undefined)) return undefined
+  const byName = Map.groupBy(pairs.filter(isOwn(parameter)), ([name]) => name)
+  const entries: [string, unknown][] = []
+  for (const [name, sent] of byName) {
+    const isDeeper = parameter.sentAs === 'deepObject' && /[[\]]/.test(name)
+    if (name === '__proto__' || isDeeper) return undefined
+    const member = readMember(
+      parameter,
+      name,
+      sent.map(([, text = '']) => text),
+    )
+    if (member === undefined) return undefined
+    entries.push([name, member])
+  }
+  return Object.fromEntries(entries)
+}
+
+/** The service does not read names that an object in a query does not describe, unless it has any name. */
+function isOwn({ sentAs, isOpen, names }: Parameter) {
+  return ([name]: readonly [string, string?]) =>
+    sentAs !== 'members' || isOpen || names.includes(name)
+}
+
+/** What the texts of a member are; undefined if there are several, and it is no list. */
+function readMember(parameter: Parameter, name: string, texts: readonly string[]): unknown {
+  const schemas = optionsOf(parameter.schema)
+    .flatMap((part) => ownSchemas(part, name))
+    .filter(isObject)
+  const [text = ''] = texts
+  const isList = !isOneText(parameter) && schemas.some((schema) => typesOf(schema).has('array'))
+  const list = isList ? listOf(schemas, texts) : undefined
+  if (texts.length > 1) return list
+  const readings = schemas.flatMap((schema) => readingsOf(schema, text))
+  const candidates = list === undefined ? readings : [...readings, list]
+  const valid = candidates.find((value) => schemas.every((schema) => isValid(schema, value)))
+  return valid ?? list ?? firstReading(schemas, text)
+}
+
+function listOf(schemas: readonly Schema[], texts: readonly string[]): unknown[] {
+  return texts.map((text, index) =>
+    firstReading(
+      schemas.flatMap((schema) => itemsOf(schema, index)),
+      text,
+    ),
+  )
+}
