@@ -160,7 +160,7 @@ class TypeWriter {
       return `${comment}${keyOf(name)}${isOptional}: ${type};`
     })
     const isOpen = lines.length === 0 && !joint.some(isClosed)
-    const index = isOpen ? 'unknown' : this.#writeIndex(joint, sentAs)
+    const index = this.#writeIndex(joint, sentAs) ?? (isOpen ? 'unknown' : undefined)
     const isEmpty = lines.length === 0 && index === undefined
     if (isEmpty) return 'Record<string, never>'
     // All members must fit the type of the index.

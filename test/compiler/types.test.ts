@@ -145,6 +145,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     right: [{}, { a: [1] }],
     wrong: ['x', null],
   },
+  'an object of other members only': {
+    schema: 'type: object, additionalProperties: { type: [string, integer] }',
+    right: [{}, { a: 'b', c: 1 }],
+    wrong: [{ a: true }, { a: [] }],
+  },
   'an object of no members': {
     schema: 'type: object, additionalProperties: false',
     right: [{}],

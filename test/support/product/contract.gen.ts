@@ -286,7 +286,7 @@ export interface operations {
                     to?: number;
                 };
                 where?: {
-                    [key: string]: unknown;
+                    [key: string]: string | number;
                 };
             };
             header: {
