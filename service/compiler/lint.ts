@@ -10,7 +10,6 @@ type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']
 const RULES = {
   struct: 'error',
   'no-unresolved-refs': 'error',
-  'path-parameters-defined': 'error',
   'operation-parameters-unique': 'error',
   'no-undefined-server-variable': 'warn',
 } as const
@@ -86,6 +85,9 @@ const FLOWS = ['ImplicitFlow', 'PasswordFlow', 'ClientCredentials', 'Authorizati
 function withCommonHabits(types: Types): Types {
   const corrected: Types = { ...types }
   for (const name of FLOWS) corrected[name] = withoutRequired(types[name], 'scopes')
+  corrected['Response'] = withoutRequired(types['Response'], 'description')
+  const { requiredOneOf: _, ...parameter } = types['Parameter'] ?? { properties: {} }
+  corrected['Parameter'] = parameter
   const { Header, Responses } = types
   if (Header !== undefined)
     corrected['Header'] = { ...Header, properties: { ...Header.properties, name: null, in: null } }

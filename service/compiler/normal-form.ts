@@ -67,7 +67,7 @@ export function normalize(
   listed: Listed,
   ids: ReadonlySet<string>,
 ): NormalOperation {
-  const { key, method, path, item, operation } = listed
+  const { key, method, path, operation } = listed
   const isRead = /^(get|head)$/.test(method)
   const requestBody = isRead ? undefined : operation.requestBody
   return {
@@ -78,7 +78,7 @@ export function normalize(
     path: prefixOf(serversOf(root, listed)) + path,
     summary: operation.summary,
     security: operation.security ?? root.security ?? [],
-    parameters: mergeParameters(item.parameters, operation.parameters),
+    parameters: parametersOf(listed),
     requestBody: requestBody === undefined ? undefined : deref(requestBody),
     responses: responsesOf(listed),
   }
@@ -117,6 +117,33 @@ export function prefixOf(node: WithServers): string {
 }
 
 type Parameters = openapi.PathItem['parameters']
+
+/** The parameters of an operation. Of its path it has each, described or not, and no other. */
+function parametersOf(listed: Listed): openapi.Parameter[] {
+  const { item, operation } = listed
+  const { unused, undescribed } = comparePath(listed)
+  const described = mergeParameters(item.parameters, operation.parameters)
+  return [
+    ...described.filter((parameter) => !unused.includes(parameter)),
+    ...undescribed.map((name) => ({ name, in: 'path' as const, required: true })),
+  ]
+}
+
+/** Compares the parameters in a path with those that are described. */
+export function comparePath({ path, item, operation }: Listed): {
+  readonly unused: readonly openapi.Parameter[]
+  /** Their names. */
+  readonly undescribed: readonly string[]
+} {
+  const names = [...path.matchAll(/{([^{}]+)}/g)].map(([, name = '']) => name)
+  const merged = mergeParameters(item.parameters, operation.parameters)
+  const described = merged.filter((parameter) => parameter.in === 'path')
+  const isDescribed = (name: string) => described.some((parameter) => parameter.name === name)
+  return {
+    unused: described.filter(({ name }) => !names.includes(name)),
+    undescribed: names.filter((name) => !isDescribed(name)),
+  }
+}
 
 /** A parameter of the operation replaces the same parameter of its path. */
 function mergeParameters(ofPath: Parameters = [], own: Parameters = []): openapi.Parameter[] {

@@ -10,6 +10,7 @@ import { readErrors } from './error-forms.ts'
 import { readBody, readResponse } from './media-types.ts'
 import { readParameters } from './parameters.ts'
 import {
+  comparePath,
   type Listed,
   type NormalOperation,
   normalize,
@@ -88,6 +89,7 @@ export function compileOperations(
       const normal = normalize(root, described, ids)
       checkName(diagnostics, described, normal.id, ids)
       checkLocalServers(context, described)
+      checkPathParameters(diagnostics, described)
       operations.set(described.key, { operation: compile(context, normal), normal })
     } catch (error) {
       const text = `this operation can't be compiled: ${reasonOf(error)}`
@@ -117,6 +119,27 @@ function checkName(
   if (ids.has(id))
     diagnostics.error(operation, `two operations have the operationId ${id}`, 'operationId')
   ids.add(id)
+}
+
+/** Reports parameters of the path that are not described, and described ones that it does not have: perhaps it is one misspelt. */
+function checkPathParameters(diagnostics: Diagnostics, listed: Listed): void {
+  const { operation } = listed
+  const { unused, undescribed } = comparePath(listed)
+  const isMisspelt = unused.length > 0 && undescribed.length > 0
+  for (const { name } of unused) {
+    if (isMisspelt)
+      diagnostics.error(
+        operation,
+        `the path has no {${name}}: call the parameter as the path does, {${undescribed.join('}, {')}}`,
+      )
+    else diagnostics.warn(operation, `the path has no {${name}}: this parameter is left out`)
+  }
+  if (isMisspelt) return
+  for (const name of undescribed)
+    diagnostics.warn(
+      operation,
+      `the parameter {${name}} of the path is not described: it is a text`,
+    )
 }
 
 function checkLocalServers({ root, diagnostics }: Context, listed: Listed): void {

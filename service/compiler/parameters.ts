@@ -31,24 +31,32 @@ export function readParameters(
 const AMBIGUOUS =
   'has all names of the query that nothing else has: beside another such object write "style: deepObject", or "content"'
 
+/** The schema of a parameter that has none. */
+const TEXT = { type: 'string' }
+
 /** Compiles a parameter. */
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
-  const { in: place, name, required = false, allowEmptyValue = false } = parameter
+  const { in: place, name, allowEmptyValue = false } = parameter
   const sentAs = sentAsOf(parameter)
   const described = sentAs === 'json' ? readContent(context, parameter) : parameter
-  const { schema = true } = described
+  const { schema = sentAs === 'json' ? true : TEXT } = described
   checkValue(context, parameter, sentAs)
   const id = context.schemas.add(schema)
   context.schemas.addExamples(described, id)
   return {
     in: place as Parameter['in'],
     name,
-    required,
+    required: isRequired(parameter),
     schema: id,
     ...(place === 'query' && allowEmptyValue && { allowEmptyValue }),
     ...(sentAs && { sentAs }),
     ...(sentAs === 'members' && { members: namesOf(schema) }),
   }
+}
+
+/** A path has all its parameters. */
+function isRequired({ in: place, required = false }: openapi.Parameter): boolean {
+  return place === 'path' || required
 }
 
 type SentAs = Parameter['sentAs']

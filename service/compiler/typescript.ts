@@ -5,7 +5,7 @@ import type { Operation, Parameter, ResponseMedia } from '../engine/contract/com
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
 import { deref, derefEntries, member, resolveReference } from './references.ts'
-import { locationOf, nameOf } from './source-locations.ts'
+import { findLocation, locationOf, nameOf } from './source-locations.ts'
 import type { Schemas } from './schemas.ts'
 import { declaredTypes, isFile, flattenedSchema, type SchemaObject, schemasAt } from './shapes.ts'
 import { isContainer, isObject } from '../engine/json-schema/values.ts'
@@ -95,7 +95,8 @@ class TypeWriter {
 
   /** The type of a whole body or parameter. */
   writeWhole(schema: unknown, sentAs: SentAs): string {
-    const isNamed = isObject(schema) && COMPONENT.test(locationOf(schema).pointer)
+    const location = isObject(schema) ? findLocation(schema) : undefined // that of a text has none
+    const isNamed = isObject(schema) && COMPONENT.test(location?.pointer ?? '')
     return isNamed && sentAs === 'json' ? this.#nameOf(schema) : this.write([schema], sentAs)
   }
 

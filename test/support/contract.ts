@@ -161,9 +161,14 @@ function toOperation(reader: Reader, { method, path, item, value }: OperationSou
     .flatMap((list) => followedItems(reader.root, list))
     .map((node) => toParameter(reader, node))
     .filter((parameter) => parameter.in !== 'header' || !IGNORED.test(parameter.name))
+  const names = [...path.matchAll(/{([^{}]+)}/g)].map(([, name = '']) => name)
+  const ofPath = names.map((name) => toParameter(reader, { in: 'path', name }))
+  // The operation's parameters override the path's, and these the ones that are not described.
   const byName = new Map(
-    parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]),
-  ) // the operation's parameters override the path's
+    [...ofPath, ...parameters]
+      .filter((parameter) => parameter.in !== 'path' || names.includes(parameter.name))
+      .map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]),
+  )
   const entries = followed(reader.root, responses).map(
     ([status, response]) => [status, toResponse(reader, response)] as const,
   )
@@ -220,7 +225,7 @@ function toParameter(reader: Reader, value: Record<string, unknown>) {
   return {
     in: String(value['in']),
     name: String(value['name']),
-    required: value['required'] === true,
+    required: value['required'] === true || value['in'] === 'path',
     schema,
     /** Whether a list is sent as one text, with commas between its items. */
     hasCommas: !isExploded(value),

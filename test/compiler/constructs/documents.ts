@@ -230,6 +230,14 @@ export const DOCUMENTS: Constructs = {
     run: async (_, name) => (name === 'run' ? { status: 200, body: name } : { status: 204 }),
     asks: [ask('/x', 200, '"run"'), ask('/y', 204)],
   },
-  'a `{parameter}` of a path that is not described, or one that the path does not have': `paths:\n  /x/{a}:\n    get: { ${OPERATION} } # here\n`,
+  'a `{parameter}` of a path that is not described: a text': {
+    yaml: `paths:\n  /x/{a}:\n    get: { ${OPERATION} }\n`,
+    asks: accepted(path, '/x/7=>{"a":"7"}'),
+  },
+  'a parameter that the path does not have: it is left out': {
+    yaml: `paths:\n  /x:\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: integer } }], ${OPERATION} }\n`,
+    asks: [ask('/x', 200, '{}')],
+  },
+  'a `{parameter}` of a path that is not described, beside one that the path does not have': `paths:\n  /x/{id}:\n    get: { parameters: [{ name: ID, in: path, required: true, schema: { type: integer } }], ${OPERATION} } # here\n`,
   'two parameters of one name and place': `      parameters:\n        - { name: a, in: query, schema: { type: string } }\n        - { name: a, in: query, schema: { type: string } } # here`,
 }

@@ -144,6 +144,14 @@ components: { schemas: { Whole: { type: integer } } }`,
       ask('/x?c=1', 400),
     ],
   },
+  'a parameter with neither `schema` nor `content`: a text': {
+    yaml: '      parameters: [{ name: a, in: query }]',
+    asks: [ask('/x?a=7', 200, '{"query":{"a":"7"}}'), ask('/x', 200, '{}')],
+  },
+  'a parameter of a path without `required: true`': {
+    yaml: `paths:\n  /x/{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: false, schema: { type: integer } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [ask('/x/7', 200, '{"path":{"a":7}}'), ask('/x/a', 400), ask('/x/', 404)],
+  },
   'a parameter that is an object or something else, or that is a list of lists': parameter(
     'in: query\nschema: { type: [object, string] } # here',
   ),

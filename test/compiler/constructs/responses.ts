@@ -85,6 +85,10 @@ export const RESPONSES: Constructs = {
     run: async () => ({ status: 418, body: { not: 1 } }),
     asks: [ask('/x', 418, '{"not":1}')],
   },
+  'a response without a `description`': {
+    yaml: responses("'200': { content: { application/json: {} } }"),
+    asks: [ask('/x', 200, '{}')],
+  },
   'a range of statuses in small letters: `4xx`': {
     yaml: responses(
       `2xx: { description: Done }\n4xX: { description: Not, content: { text/plain: { schema: { type: string } } } }`,
