@@ -9,33 +9,36 @@ export interface Statement {
   readonly text: string
 }
 
+/** Gets the rows that each row of parameters returned or wrote, or the error. */
+type Settle = Pick<PromiseWithResolvers<Cells[][]>, 'resolve' | 'reject'>
+
 /**
  * Runs a statement once for each row of parameters. All are sent at once, and are one transaction: if one fails, none is done.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 export class Pipeline implements pg.Submittable {
-  /** The rows that each row of parameters returned or wrote. */
-  readonly results: Promise<Cells[][]>
   /** pg notes which names a connection has prepared. */
   readonly name: string | undefined
   readonly text: string
   /** pg calls it, too: when `query_timeout` is over. */
   callback: (error: Error | null) => void
-  readonly parameters: readonly Cells[]
-  readonly #results: Cells[][] = []
+  parameters: readonly Cells[]
+  #results: Cells[][] = []
   #rows: Cells[] = []
+  #settle: Settle | undefined
 
-  /** @param isPrepared whether the connection keeps the statement */
-  constructor({ name, text }: Statement, parameters: readonly Cells[], isPrepared: boolean) {
-    const { promise, resolve, reject } = Promise.withResolvers<Cells[][]>()
-    this.results = promise
-    this.name = isPrepared ? name : undefined
+  /** @param name under which the connection keeps the statement; undefined if it does not keep it */
+  constructor(
+    name: string | undefined,
+    text: string,
+    parameters: readonly Cells[],
+    settle: Settle,
+  ) {
+    this.name = name
     this.text = text
-    this.callback = (error) => {
-      if (error === null) resolve(this.#results)
-      else reject(error)
-    }
+    this.callback = this.#end.bind(this)
     this.parameters = parameters
+    this.#settle = settle
   }
 
   /** pg calls it when the connection is free. */
@@ -66,6 +69,21 @@ export class Pipeline implements pg.Submittable {
 
   handleReadyForQuery(): void {
     this.callback(null)
+  }
+
+  /**
+   * Settles, and forgets the rows. pg assigns a function around `callback` to this object. V8 puts such a function among its old
+   * objects, and the function would keep the rows until the next full garbage collection.
+   */
+  #end(error: Error | null): void {
+    const settle = this.#settle
+    const results = this.#results
+    this.#settle = undefined
+    this.parameters = []
+    this.#results = []
+    this.#rows = []
+    if (error === null) settle?.resolve(results)
+    else settle?.reject(error)
   }
 }
 

@@ -210,7 +210,10 @@ function runEach(
   statement: Statement,
   parameters: readonly Cells[],
 ): Promise<Cells[][]> {
-  return session.query(new Pipeline(statement, parameters, session.isPrepared)).results
+  const { promise, resolve, reject } = Promise.withResolvers<Cells[][]>()
+  const name = session.isPrepared ? statement.name : undefined
+  session.query(new Pipeline(name, statement.text, parameters, { resolve, reject }))
+  return promise
 }
 
 /** @param timeout milliseconds for a statement, from when it is sent */
