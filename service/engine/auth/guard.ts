@@ -149,9 +149,12 @@ function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number
     if (!prefix.test(text)) return { refused: 'malformed' }
     const credentials = text.replace(prefix, '')
     const late = Promise.withResolvers<never>()
-    const timer = setTimeout(late.reject, timeout * 1000, TOO_SLOW)
+    const controller = new AbortController()
+    const { signal } = controller
+    signal.addEventListener('abort', () => late.reject(TOO_SLOW))
+    const timer = setTimeout(() => controller.abort(TOO_SLOW), timeout * 1000)
     try {
-      const identity = await Promise.race([guard(request, credentials), late.promise])
+      const identity = await Promise.race([guard(request, credentials, signal), late.promise])
       return readIdentity(identity, scheme)
     } catch (error) {
       if (error === TOO_SLOW) throw error

@@ -1,6 +1,15 @@
 // Loaded only if traces are exported: OpenTelemetry takes longer to load than the rest of the start.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
 import { FastifyOtelInstrumentation } from '@fastify/otel'
-import { defaultTextMapGetter, propagation } from '@opentelemetry/api'
+import {
+  context,
+  type Context,
+  type ContextManager,
+  defaultTextMapGetter,
+  propagation,
+  ROOT_CONTEXT,
+} from '@opentelemetry/api'
 import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
@@ -18,6 +27,51 @@ class TraceParentPropagator extends W3CTraceContextPropagator {
   }
 }
 
+/** Lets guards and methods know the span of their request. The plugin of Fastify enters it. */
+class RequestContexts implements ContextManager {
+  readonly #contexts = new AsyncLocalStorage<Context>()
+
+  active(): Context {
+    return this.#contexts.getStore() ?? ROOT_CONTEXT
+  }
+
+  with: ContextManager['with'] = (entered, run, self, ...words) =>
+    this.#contexts.run(entered, (): ReturnType<typeof run> => Reflect.apply(run, self, words))
+
+  bind<Target>(entered: Context, target: Target): Target {
+    if (typeof target !== 'function') return target
+    const bound: unknown = (...words: unknown[]): unknown =>
+      this.#contexts.run(entered, (): unknown => Reflect.apply(target, undefined, words))
+    return bound as Target
+  }
+
+  enable(): this {
+    return this
+  }
+
+  disable(): this {
+    return this
+  }
+}
+
+/** A request of `fetch` before it is sent: https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
+interface CreatedMessage {
+  readonly request: {
+    readonly headers: readonly string[]
+    readonly addHeader: (name: string, value: string) => unknown
+  }
+}
+
+/** Writes the trace of the request that is answered into the requests that are sent for it. */
+function carryTraces(): void {
+  subscribe('undici:request:create', (message) => {
+    const { request } = message as CreatedMessage
+    if (request.headers.includes('traceparent')) return
+    const set = (_: unknown, name: string, value: string) => void request.addHeader(name, value)
+    propagation.inject(context.active(), {}, { set })
+  })
+}
+
 /**
  * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable
  * themselves, and the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
@@ -27,6 +81,8 @@ class TraceParentPropagator extends W3CTraceContextPropagator {
 export function startTraces(name: string) {
   if (getBooleanFromEnv('OTEL_SDK_DISABLED')) return undefined
   propagation.setGlobalPropagator(new TraceParentPropagator())
+  context.setGlobalContextManager(new RequestContexts())
+  carryTraces()
   const named = resourceFromAttributes({ 'service.name': name })
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),

@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { buildGuards, nameCaller, sourceOf } from '../../../service/engine/auth/guard.ts'
-import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
+import type { ProductGuard, ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { requireCaller } from '../../../service/engine/contract/security.ts'
 import { loadCompiler } from '../../../service/compiler/index.ts'
 import { buildApp } from '../../../service/engine/app.ts'
@@ -147,7 +147,13 @@ t.test('a caller can only be named as one source names it', (t) => {
 t.test(
   'a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503',
   async (t) => {
-    const guards = { login: () => new Promise<never>(() => undefined) }
+    const signals: AbortSignal[] = []
+    const login: ProductGuard = (_request, credentials, signal) => {
+      signals.push(signal)
+      const never = new Promise<never>(() => undefined)
+      return credentials === 'YQ==' ? never : { caller: 'ann', scopes: [] }
+    }
+    const guards = { login }
     const { app } = await serve(
       t,
       { security: '- login: []' },
@@ -158,6 +164,12 @@ t.test(
       503,
       '1',
     ])
+    await ask(app, '/plants', { authorization: 'Basic Yg==' })
+    t.strictSame(
+      signals.map(({ aborted }) => aborted),
+      [true, false],
+      'its signal aborts then',
+    )
   },
 )
 

@@ -1,18 +1,25 @@
 // Spans as a real collector gets them over OTLP, from the real process.
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { generateTypes } from '../../../service/compiler/generate.ts'
 import { build, startOnNewFile } from '../../support/helper.ts'
 import { nodeAfter, startService } from '../../support/process.ts'
 import { eventually, serveHttp } from '../../support/project.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
+/** A trace that a method begins itself. */
+const OWN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+const DOORS = resolve('service')
 
 /** What OTLP has of a span, in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
 interface Span {
   readonly name: string
   readonly kind: number
   readonly traceId: string
+  readonly spanId: string
   readonly parentSpanId?: string
   readonly attributes: { key: string; value: Record<string, unknown> }[]
 }
@@ -88,6 +95,78 @@ t.test(
     t.match(printed.stdout, `"trace_id":"${TRACE}"`)
   },
 )
+
+/** A product whose guard and method fetch from an address. @returns the command that starts it */
+async function prepareRelay(t: Test, address: string): Promise<string[]> {
+  const folder = t.testdir({
+    'openapi.yaml': `openapi: 3.1.0
+info: { title: Relay, version: 1.0.0 }
+security: [{ login: [] }]
+components: { securitySchemes: { login: { type: http, scheme: basic } } }
+paths:
+  /relay:
+    post:
+      operationId: relay
+      requestBody: { content: { application/json: { schema: { type: object } } } }
+      responses: { '204': { description: It is relayed. } }
+`,
+    'product.ts': `import { defineProduct } from '${DOORS}/engine/index.ts'
+import { contract } from './contract.gen.ts'
+export const product = defineProduct({
+  name: 'relay',
+  contract,
+  guards: {
+    login: async () => {
+      await fetch('${address}/guard')
+      return { caller: 'ann', scopes: [] }
+    },
+  },
+  services: () => [{
+    relay: async ({ signal }) => {
+      await fetch('${address}/method', { signal })
+      await fetch('${address}/own', { headers: { traceparent: '${OWN}' } })
+      return { status: 204 }
+    },
+  }],
+})`,
+    'main.ts': `import { start } from '${DOORS}/engine/index.ts'
+import { product } from './product.ts'
+await start(product)`,
+  })
+  const generated = `${folder}/contract.gen.ts`
+  const hooks = { guards: { login: () => undefined } }
+  writeFileSync(generated, await generateTypes(`${folder}/openapi.yaml`, generated, hooks))
+  return [process.execPath, `${folder}/main.ts`]
+}
+
+t.test('what a guard or a method fetches is part of the trace of their request', async (t) => {
+  const traces = new Map<string, unknown>()
+  const address = await serveHttp(t, (request, response) => {
+    traces.set(request.url ?? '', request.headers['traceparent'])
+    response.end()
+  })
+  const { environment, spans } = await collect(t)
+  const command = await prepareRelay(t, address)
+  const traced = await startService(t, environment, command)
+  const untraced = await startService(t, {}, command)
+  const headers = {
+    authorization: 'Basic YQ==',
+    traceparent: `00-${TRACE}-${PARENT}-01`,
+    'content-type': 'application/json',
+  }
+  const relay = async ({ port }: { port: number }) => {
+    const sent = { method: 'POST', headers, body: '{}' }
+    t.equal((await fetch(`http://127.0.0.1:${port}/relay`, sent)).status, 204)
+  }
+  await relay(untraced)
+  t.strictSame([...traces.values()], [undefined, undefined, OWN])
+  await relay(traced)
+  traced.child.kill('SIGTERM')
+  await traced.ended
+  const [span] = spans()
+  const expected = `00-${TRACE}-${span?.spanId}-01`
+  t.strictSame(Object.fromEntries(traces), { '/guard': expected, '/method': expected, '/own': OWN })
+})
 
 t.test('the variables of OpenTelemetry mean what its specification says', async (t) => {
   const { exports, environment, spans } = await collect(t)
