@@ -48,8 +48,8 @@ interface Reach {
 const CONCERNS_EVERYTHING: Reach = { operations: null, isUsed: true }
 
 export class Diagnostics {
-  /** By text and place: a place that is checked twice is reported once. */
-  readonly #reported = new Map<string, Reported>()
+  /** By text, then by place: a place that is checked twice is reported once. */
+  readonly #reported = new Map<string, Map<string, Reported>>()
   /** By the key of an object: the operations that it describes. An object may be an operation, or a path with all its operations. */
   readonly #described = new Map<string, string[]>()
   /** By the key of an object: the keys of the references to it. */
@@ -67,7 +67,8 @@ export class Diagnostics {
     const isOfOtherFile = !location.file.isMain // its operations are not known
     const isMisspeltAtTop = isMisspelt && /^#\/[^/]+$/.test(key)
     const concernsAll = key === '#' || isOfOtherFile || isMisspeltAtTop
-    this.#reported.set(`${text} ${key}`, { text, isError, location, concernsAll })
+    const ofText = this.#reported.get(text) ?? new Map<string, Reported>()
+    this.#reported.set(text, ofText.set(key, { text, isError, location, concernsAll }))
   }
 
   /** Says that objects describe an operation. A report about them, or about a target of theirs, concerns it. */
@@ -84,7 +85,7 @@ export class Diagnostics {
   list(): DiagnosticList {
     const errors: Diagnostic[] = []
     const warnings = new Map<string, Diagnostic>()
-    for (const reported of this.#reported.values()) {
+    for (const reported of this.#reported.values().flatMap((ofText) => ofText.values())) {
       const { operations, isUsed } = this.#reachOf(reported)
       const diagnostic = this.#toDiagnostic(reported, operations)
       if (reported.isError && isUsed) errors.push(diagnostic)
