@@ -12,6 +12,7 @@ import {
 } from './diagnostics.ts'
 import { readProviders } from './credentials.ts'
 import { readOpenApi } from './document.ts'
+import { checkErrorBody } from './error-forms.ts'
 import { type Listed, listOperations, type NormalOperation, prefixOf } from './normal-form.ts'
 import { checkPaths, compileOperations, describeOperations } from './operations.ts'
 import { type Context, readItems, Schemas } from './schemas.ts'
@@ -46,7 +47,7 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
   const document = await readOpenApi(file, diagnostics)
   const { root, files } = document
   const schemas = new Schemas(diagnostics, product?.formats)
-  const context: Context = { root, schemas, diagnostics, product }
+  const context: Context = { root, schemas, diagnostics, product, errorsOfProduct: [] }
   const described = listOperations(root)
   describeOperations(context, described)
   const leftOut = listLeftOut(context, described)
@@ -58,6 +59,7 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
 
   checkPaths(context, listed)
   const operations = compileOperations(context, listed)
+  checkErrorBody(context)
   const items = readItems(context)
   const sources = document.sources.map(([path, text]) => [path, hash('sha256', text)] as const)
   const compiled: Compiled = {

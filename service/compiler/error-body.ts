@@ -1,98 +1,211 @@
-// Suggests an `errorBody` for a form of errors that the service does not know: it is made from the schema, ready to paste.
+// Makes the body of an error from its schema: an expression of status, message and request, for the `errorBody` that the
+// compiler suggests. It begins with a sample of the schema, in which the names of members say what stands where.
 import { inspect } from 'node:util'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
-import type { ProductHooks } from '../engine/for-compiler.ts'
+import type { WriteBody } from '../engine/for-compiler.ts'
 import { isObject } from '../engine/json-schema/values.ts'
 
-type ErrorBody = NonNullable<ProductHooks['errorBody']>
-type Arguments = Parameters<ErrorBody>
-
-/** A part of the body: as TypeScript, and as a function that makes it. */
-interface Part {
+/** An expression: as TypeScript, and as a function. */
+export interface Part {
   readonly text: string
   /** The names of the parameters that it uses. */
   readonly uses: readonly string[]
-  readonly make: (...parameters: Arguments) => unknown
+  readonly make: (...parameters: Parameters<WriteBody>) => unknown
 }
 
-export interface Suggestion {
-  /** The function as TypeScript. */
-  readonly text: string
-  readonly errorBody: ErrorBody
+/** A value that is no object and no list. */
+interface Leaf {
+  /** Its place, as errors of bodies have it: `body/errors/0/code`. */
+  readonly pointer: string
+  /** The expressions that it may have, the best one first. */
+  readonly choices: Part[]
+}
+/** A body, or a part of it. */
+type Node =
+  | Leaf
+  | { readonly items: readonly Node[] }
+  | { readonly members: readonly (readonly [string, Node])[] }
+
+const MESSAGE: Part = {
+  text: 'message',
+  uses: ['message'],
+  make: (_status, message) => message,
+}
+const STATUS: Part = { text: 'status', uses: ['status'], make: (status) => status }
+const STATUS_TEXT: Part = {
+  text: 'String(status)',
+  uses: ['status'],
+  make: (status) => String(status),
+}
+/** Many schemas allow only words as a code. */
+const CODE: Part = { text: '`E${status}`', uses: ['status'], make: (status) => `E${status}` }
+const PATH: Part = { text: 'path', uses: ['path'], make: (_status, _message, { path }) => path }
+const ID: Part = { text: 'id', uses: ['id'], make: (_status, _message, { id }) => id }
+const OPERATION: Part = {
+  text: 'operationId',
+  uses: ['operationId'],
+  make: (_status, _message, { operationId }) => operationId,
+}
+const TIME: Part = {
+  text: 'new Date().toISOString()',
+  uses: [],
+  make: () => new Date().toISOString(),
+}
+const DAY: Part = {
+  text: 'new Date().toISOString().slice(0, 10)',
+  uses: [],
+  make: () => new Date().toISOString().slice(0, 10),
+}
+const MILLISECONDS: Part = { text: 'Date.now()', uses: [], make: () => Date.now() }
+
+/** What a member is, by its name. */
+type Names = readonly (readonly [names: RegExp, part: Part])[]
+
+const TIMES = /^(date_?)?(time|timestamp|date)$/i
+const NUMBERS: Names = [
+  [/^(status|(status|error)_?code|code|error)$/i, STATUS],
+  [TIMES, MILLISECONDS],
+]
+const BOOLEANS: Names = [[/^((is_?)?success(ful)?|ok|status)$/i, literal(false)]]
+const TEXTS: Names = [
+  [/^(status|status_?code)$/i, STATUS_TEXT],
+  [/^(code|error_?code|type)$/i, CODE],
+  [
+    /^(|message|msg|detail|details|description|error|error_?(message|description)|reason|title)$/i,
+    MESSAGE,
+  ],
+  [/^(path|instance)$/i, PATH],
+  [/^((request|trace|correlation)_?)?id$/i, ID],
+  [/^operation(_?id)?$/i, OPERATION],
+  [TIMES, TIME],
+]
+/** What a text is, by the sample of its format. */
+const FORMATS: Names = [
+  [/^\d{4}-\d\d-\d\dT/, TIME],
+  [/^\d{4}-\d\d-\d\d$/, DAY],
+  [/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, ID],
+  [/^(http:\/\/example\.com|\.\.\/dictionary)$/, literal('about:blank')], // as RFC 9457 has it
+]
+
+/** The samples of a schema that are tried in turn. */
+const SAMPLES = [{}, { enablePatterns: true }, { enablePatterns: true, skipNonRequired: true }]
+
+/**
+ * Makes a body from a schema.
+ * @param findError tries a function. The error begins with the place in the body that has it
+ * @returns undefined if no body fits
+ */
+export function bodyOf(
+  root: Oas3_1Definition,
+  schema: unknown,
+  findError: (write: WriteBody) => string | undefined,
+): Part | undefined {
+  for (const options of SAMPLES) {
+    const body = fit(sampleOf(root, schema, options), findError)
+    if (body !== undefined) return body
+  }
+  return undefined
 }
 
-/** The parts of a number, by the name of its member. */
-const NUMBERS: readonly (readonly [names: RegExp, part: Part])[] = [
-  [
-    /^(status|status_?code|code|error)$/i,
-    { text: 'status', uses: ['status'], make: (status) => status },
-  ],
-]
-/** The parts of a text, by the name of its member. */
-const TEXTS: readonly (readonly [names: RegExp, part: Part])[] = [
-  [
-    /^(status|status_?code)$/i,
-    { text: 'String(status)', uses: ['status'], make: (status) => String(status) },
-  ],
-  [
-    /^(code|error_?code|type)$/i,
-    { text: '`E${status}`', uses: ['status'], make: (status) => `E${status}` }, // many schemas allow only words here
-  ],
-  [
-    /^(message|msg|detail|details|description|error|error_?(message|description)|reason|title)$/i,
-    { text: 'message', uses: ['message'], make: (_status, message) => message },
-  ],
-  [
-    /^(path|instance)$/i,
-    { text: 'path', uses: ['path'], make: (_status, _message, { path }) => path },
-  ],
-  [
-    /^((request|trace|correlation)_?)?id$/i,
-    { text: 'id', uses: ['id'], make: (_status, _message, { id }) => id },
-  ],
-  [
-    /^operation(_?id)?$/i,
-    {
-      text: 'operationId',
-      uses: ['operationId'],
-      make: (_status, _message, { operationId }) => operationId,
-    },
-  ],
-  [
-    /^(time|timestamp|date)$/i,
-    { text: 'new Date().toISOString()', uses: [], make: () => new Date().toISOString() },
-  ],
-]
-
-/** Makes an `errorBody` from a schema. It may not fit: try it. @returns undefined if no value with the message can be made from the schema */
-export function suggestErrorBody(root: Oas3_1Definition, schema: unknown): Suggestion | undefined {
+function sampleOf(root: Oas3_1Definition, schema: unknown, options: object): unknown {
   try {
-    const { text, uses, make } = partOf(
-      '',
-      sample(schema, { skipWriteOnly: true, quiet: true }, root),
-    )
-    if (!uses.includes('message')) return undefined // callers would not learn why
-    return {
-      text: `${parametersFor(uses)} => ${isObjectText(text) ? `(${text})` : text}`,
-      errorBody: make,
-    }
+    return sample(schema, { ...options, skipWriteOnly: true, quiet: true }, root)
   } catch {
     return undefined
   }
 }
 
-const isObjectText = (text: string) => text.startsWith('{')
+/** Changes the body where it has an error, until it fits. */
+function fit(value: unknown, findError: (write: WriteBody) => string | undefined) {
+  const body = nodeOf('', 'body', value)
+  const leaves = leavesOf(body)
+  for (;;) {
+    const part = partOf(body)
+    const error = findError(part.make)
+    if (error === undefined) return withMessage(body, part, findError)
+    if (!changeLeaf(leaves, error)) return undefined
+  }
+}
+
+/** Adds a member for the message to a body that has none, if its schema allows one. */
+function withMessage(body: Node, part: Part, findError: (write: WriteBody) => string | undefined) {
+  if (!('members' in body) || part.uses.includes('message')) return part
+  const message: Leaf = { pointer: 'body/message', choices: [MESSAGE] }
+  const told = partOf({ members: [...body.members, ['message', message]] })
+  return findError(told.make) === undefined ? told : part
+}
+
+const TOO_LONG = /must NOT have more than (\d+) characters$/
+
+/** Takes the next choice of the leaf that has an error, or of a leaf below that place. @returns false if there is none */
+function changeLeaf(leaves: readonly Leaf[], error: string): boolean {
+  const [location = ''] = error.split(' ')
+  const [, most] = TOO_LONG.exec(error) ?? []
+  const isAt = ({ pointer }: Leaf) => pointer === location
+  const message = leaves.find((leaf) => isAt(leaf) && leaf.choices[0] === MESSAGE)
+  if (message !== undefined && most !== undefined) {
+    message.choices[0] = cutMessage(Number(most))
+    return true
+  }
+  const below = leaves.filter(
+    ({ pointer, choices }) => pointer.startsWith(location) && choices.length > 1,
+  )
+  const leaf =
+    below.find(isAt) ?? below.find(({ choices: [first] }) => first !== MESSAGE) ?? below[0]
+  leaf?.choices.shift()
+  return leaf !== undefined
+}
+
+function cutMessage(length: number): Part {
+  return {
+    text: `message.slice(0, ${length})`,
+    uses: ['message'],
+    make: (_status, message) => message.slice(0, length),
+  }
+}
 
 /** @param name of the member that has the value */
-function partOf(name: string, value: unknown): Part {
-  if (Array.isArray(value)) return listPart(value.map((item) => partOf(name, item)))
-  if (isObject(value))
-    return objectPart(Object.entries(value).map(([key, member]) => [key, partOf(key, member)]))
-  const parts = typeof value === 'number' ? NUMBERS : TEXTS
-  const named = typeof value === 'number' || typeof value === 'string'
-  const [, part] = (named && parts.find(([names]) => names.test(name))) || []
-  return part ?? { text: inspect(value), uses: [], make: () => value }
+function nodeOf(name: string, pointer: string, value: unknown): Node {
+  const at = (key: string | number) => `${pointer}/${String(key)}`
+  if (Array.isArray(value)) {
+    const singular = name.replace(/s$/i, '')
+    return { items: value.map((item, index) => nodeOf(singular, at(index), item)) }
+  }
+  if (!isObject(value)) return { pointer, choices: choicesFor(name, value) }
+  const described = Object.entries(value).filter(([key]) => !/^property[12]$/.test(key)) // the sampler's own
+  return { members: described.map(([key, member]) => [key, nodeOf(key, at(key), member)]) }
+}
+
+/** The expressions for a value: what its format and its name say, and the value itself. */
+function choicesFor(name: string, value: unknown): Part[] {
+  const ofText =
+    typeof value === 'string' ? [...partsFor(FORMATS, value), ...partsFor(TEXTS, name)] : []
+  const ofNumber = typeof value === 'number' ? partsFor(NUMBERS, name) : []
+  const ofBoolean = typeof value === 'boolean' ? partsFor(BOOLEANS, name) : []
+  return [...ofText, ...ofNumber, ...ofBoolean, literal(value)]
+}
+
+function partsFor(table: Names, text: string): Part[] {
+  return table.filter(([names]) => names.test(text)).map(([, part]) => part)
+}
+
+function literal(value: unknown): Part {
+  return { text: inspect(value, { breakLength: Infinity }), uses: [], make: () => value }
+}
+
+function leavesOf(node: Node): Leaf[] {
+  if ('items' in node) return node.items.flatMap(leavesOf)
+  if ('members' in node) return node.members.flatMap(([, member]) => leavesOf(member))
+  return [node]
+}
+
+function partOf(node: Node): Part {
+  if ('items' in node) return listPart(node.items.map(partOf))
+  if ('members' in node)
+    return objectPart(node.members.map(([key, member]) => [key, partOf(member)]))
+  const [first = literal(undefined)] = node.choices
+  return first
 }
 
 function listPart(items: readonly Part[]): Part {
@@ -107,18 +220,12 @@ function objectPart(members: readonly (readonly [key: string, part: Part])[]): P
   const texts = members.map(([key, { text }]) => {
     const isName = /^[a-z_$][\w$]*$/i.test(key)
     if (key === text) return key
-    return `${isName ? key : JSON.stringify(key)}: ${text}`
+    return `${isName ? key : inspect(key)}: ${text}`
   })
   return {
-    text: `{ ${texts.join(', ')} }`,
+    text: members.length === 0 ? '{}' : `{ ${texts.join(', ')} }`,
     uses: members.flatMap(([, { uses }]) => uses),
     make: (...parameters) =>
       Object.fromEntries(members.map(([key, { make }]) => [key, make(...parameters)])),
   }
-}
-
-/** The parameters of a function that uses these names, the message among them. */
-function parametersFor(uses: readonly string[]): string {
-  const ofOrigin = ['path', 'id', 'operationId'].filter((name) => uses.includes(name))
-  return ofOrigin.length > 0 ? `(status, message, { ${ofOrigin.join(', ')} })` : '(status, message)'
 }

@@ -5,39 +5,42 @@ import { bodyKind } from './body-kinds.ts'
 import {
   bodyFault,
   checkOfErrors,
+  type DescribedError,
+  findMisfit,
   findStatus,
   KNOWN_FORMS,
   statusesOf,
+  textOfSchema,
 } from '../engine/for-compiler.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
-import { suggestErrorBody } from './error-body.ts'
+import { suggestErrorBody } from './error-branches.ts'
 import { derefEntries } from './references.ts'
 import { findLocation } from './source-locations.ts'
 import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
 import type { Context } from './schemas.ts'
-import type { Check } from '../engine/json-schema/validator.ts'
 
 /** The usual format of an error. */
 const USUAL = { type: 'application/json', form: 'error' } as const
 /** The media type of RFC 9457. It names the form, so no other form is used, even if the schema accepts one. */
 const PROBLEM = 'application/problem+json'
-/** Where no function could be made from the schema. */
-const OF_THE_FORM = '(status, message) => ...'
-/** A usual message of the service: a schema that refuses this message needs a form of its own. */
-const LIKELY_MESSAGE = 'body/items/0 must match pattern "^[A-Z]+$": Not a code.'
 const BY_ITSELF = 'the service answers this error by itself, in a form that it does not know'
+const NO_BODY =
+  'the service answers this error by itself, and no body could be made for it: write into product.ts an errorBody that fits'
+const NO_MESSAGE = 'and that has no place for the message'
+const WRITE = 'write into product.ts errorBody:'
 
 /** The formats of the service's own errors, by status. There are none if all are usual. */
 export function readErrors(context: Context, normal: NormalOperation): Operation['errors'] {
   const { method, responses } = normal
   if (method === 'HEAD') return {} // its answers have no bodies
   reportUndescribed(context, normal)
-  const own = Object.entries(responses).filter(([key]) => statusesOf(responses, key).length > 0)
+  const statuses = (key: string) => statusesOf(normal.path, responses, key)
+  const own = Object.entries(responses).filter(([key]) => statuses(key).length > 0)
   const hasContent = ([, { content }]: (typeof own)[number]) => derefEntries(content).length > 0
   const errors: Record<string, ErrorFormat> = {}
   for (const [key, response] of own.filter(hasContent))
-    errors[key] = readError(context, statusesOf(responses, key), response)
+    errors[key] = readError(context, { operation: normal, statuses: statuses(key) }, response)
   const [first] = Object.values(errors)
   for (const [key, response] of own.filter((entry) => !hasContent(entry))) {
     errors[key] = undescribedFormat(context, first)
@@ -83,12 +86,11 @@ function undescribedFormat(
 const NO_ERROR_CONTENT =
   'the service writes this error with a body, which says why: describe it in "content"'
 
-/** Reads the format of an error. @param statuses the statuses that the service answers by itself */
-function readError(
-  context: Context,
-  statuses: readonly number[],
-  response: openapi.Response,
-): ErrorFormat {
+/** The operation of an error, and its statuses. */
+type Origin = Pick<DescribedError, 'operation' | 'statuses'>
+
+/** Reads the format of an error. */
+function readError(context: Context, origin: Origin, response: openapi.Response): ErrorFormat {
   const content = derefEntries(response.content)
   const mediaTypes = content.map(([range, media]) => toMediaType(range, media, 'response'))
   const written = mediaTypes.find(isWritable)
@@ -96,9 +98,9 @@ function readError(
     context.diagnostics.warn(response, NO_ERROR_TYPE, 'content')
     return USUAL
   }
-  const { type, media } = written
+  const { type } = written
   if (bodyKind(type) === 'text') return { type, form: 'text' }
-  return readJsonError(context, statuses, type, media)
+  return readJsonError(context, origin, written)
 }
 
 const NO_ERROR_TYPE =
@@ -113,21 +115,17 @@ function isWritable({ type, media }: MediaType): boolean {
   return bodyKind(type) === 'json' || READABLE_TEXT.test(type)
 }
 
-function readJsonError(
-  context: Context,
-  statuses: readonly number[],
-  type: string,
-  media: openapi.MediaType,
-): ErrorFormat {
-  const { product, schemas, diagnostics } = context
+function readJsonError(context: Context, origin: Origin, { type, media }: MediaType): ErrorFormat {
+  const { product, schemas, diagnostics, errorsOfProduct } = context
   const schema = schemas.add(media.schema ?? true)
   const check = schemas.check('body', { $ref: schema })
-  const checkOfProduct = checkOfErrors(schemas.compiled, schema, check)
+  const described = { ...origin, schema, check }
   const form = knownForms(type).find(
-    (name) => bodyFault(check, statuses, KNOWN_FORMS[name], LIKELY_MESSAGE) === undefined,
+    (name) => findMisfit(described, KNOWN_FORMS[name]) === undefined,
   )
   if (form === undefined) {
-    checkErrorBody(context, statuses, media, checkOfProduct)
+    const checkOfProduct = checkOfErrors(schemas.compiled, schema, check)
+    errorsOfProduct.push({ ...described, check: checkOfProduct, media })
     return { type, form: 'product', schema }
   }
   const members = Object.keys(KNOWN_FORMS[form](400, '')).join(', ')
@@ -136,23 +134,34 @@ function readJsonError(
   return { type, form }
 }
 
-/** The product has to write an error of a form that the service does not know. */
-function checkErrorBody(
-  { root, product, diagnostics }: Context,
-  statuses: readonly number[],
-  media: openapi.MediaType,
-  check: Check,
-): void {
+/** Reports the errors that the product does not write, with a function that would write all of them. */
+export function checkErrorBody(context: Context): void {
+  const { product, schemas, diagnostics, errorsOfProduct } = context
   if (product?.errorBody === undefined) {
-    const suggestion = suggestErrorBody(root, media.schema)
-    const fits = suggestion && bodyFault(check, statuses, suggestion.errorBody) === undefined
-    const text = `${BY_ITSELF}: write into product.ts errorBody: ${fits ? suggestion.text : OF_THE_FORM},`
-    const report = product === undefined ? diagnostics.warn : diagnostics.error
-    report(media, text, 'schema')
+    suggestForErrors(context)
     return
   }
-  const misfit = bodyFault(check, statuses, product.errorBody)
-  if (misfit !== undefined) diagnostics.error(media, misfit, 'schema')
+  for (const described of errorsOfProduct) {
+    const fault = bodyFault(schemas.compiled, described, product.errorBody)
+    if (fault !== undefined) diagnostics.error(described.media, fault, 'schema')
+  }
+}
+
+function suggestForErrors({ root, product, schemas, diagnostics, errorsOfProduct }: Context): void {
+  const byForm = Map.groupBy(errorsOfProduct, ({ schema }) => schema)
+  const forms = [...byForm].map(([id, errors]) => ({ schema: schemas.nodeOf(id), errors }))
+  const { text, written } = suggestErrorBody(root, forms)
+  const report = product === undefined ? diagnostics.warn : diagnostics.error
+  for (const described of errorsOfProduct) {
+    const body = written.get(described)
+    if (body === undefined) {
+      const shown = textOfSchema(schemas.compiled, described.schema)
+      diagnostics.error(described.media, `${NO_BODY} ${shown}`, 'schema')
+      continue
+    }
+    const place = body.uses.includes('message') ? '' : `, ${NO_MESSAGE}`
+    report(described.media, `${BY_ITSELF}${place}: ${WRITE} ${text},`, 'schema')
+  }
 }
 
 /** The names of the known forms that a media type allows. */

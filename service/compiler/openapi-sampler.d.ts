@@ -7,7 +7,13 @@ declare module 'openapi-sampler' {
    */
   export function sample(
     schema: unknown,
-    options: { readonly skipWriteOnly?: boolean; readonly quiet?: boolean },
+    options: {
+      readonly skipWriteOnly?: boolean
+      readonly skipNonRequired?: boolean
+      /** Whether a text is made from its pattern. */
+      readonly enablePatterns?: boolean
+      readonly quiet?: boolean
+    },
     document: unknown,
   ): unknown
 }

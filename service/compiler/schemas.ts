@@ -6,12 +6,18 @@ import { flattenedSchema } from '../engine/json-schema/flattened-schema.ts'
 import type { Schema } from '../engine/json-schema/schema.ts'
 import { type Check, Validator } from '../engine/json-schema/validator.ts'
 import { isObject } from '../engine/json-schema/values.ts'
-import { type ProductHooks, reasonOf } from '../engine/for-compiler.ts'
+import { type DescribedError, type ProductHooks, reasonOf } from '../engine/for-compiler.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { compileKeyword, isSchema } from './keywords.ts'
 import { deref, LEADS_NOWHERE, member, resolveReference } from './references.ts'
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
 import { bytesRule, isFile, type SentAs } from './shapes.ts'
+
+/** An error that the product has to write: it has a form that the service does not know. */
+export interface ErrorOfProduct extends DescribedError {
+  /** Its place in the document. */
+  readonly media: object
+}
 
 /** The document to compile, with its schemas and its diagnostics. */
 export interface Context {
@@ -20,6 +26,8 @@ export interface Context {
   readonly diagnostics: Diagnostics
   /** The hooks of the product; undefined if no product is known for the document. */
   readonly product: ProductHooks | undefined
+  /** The errors that the product has to write: error-forms.ts adds them. */
+  readonly errorsOfProduct: ErrorOfProduct[]
 }
 
 /** A schema with a default, as it was written and compiled. */

@@ -7,7 +7,8 @@ import { checkBody } from './contract/bodies.ts'
 import { openCollections } from './contract/collections.ts'
 import { type Contract, type LoadCompiler, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
-import { commonErrorWriter } from './contract/error-forms.ts'
+import { errorWriter } from './contract/error-forms.ts'
+import { commonErrors } from './contract/error-trials.ts'
 import { addFaultyOperations, addRoutes, type OperationSteps } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import { hooksAt, type Opened, type Product } from './define-product.ts'
@@ -56,7 +57,7 @@ export async function buildApp({
   loadCompiler,
 }: AppParts): Promise<FastifyInstance> {
   const contract = draft ?? (await readProduct(product, config, loadCompiler))
-  const writeError = commonErrorWriter(contract, product)
+  const writeError = errorWriter(commonErrors(contract, product), product)
   const app = makeServer({
     config,
     log,

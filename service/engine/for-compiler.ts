@@ -3,13 +3,14 @@
 export type { ProductHooks } from './contract/product-hooks.ts'
 export type { ContractExamples, Example, OperationExamples } from './contract/examples.ts'
 export { type Contract, type RefusedOperation, toContract } from './contract/contract.ts'
+export { findStatus, KNOWN_FORMS, statusesOf, type WriteBody } from './contract/error-forms.ts'
 export {
   bodyFault,
   checkOfErrors,
-  findStatus,
-  KNOWN_FORMS,
-  statusesOf,
-} from './contract/error-forms.ts'
+  type DescribedError,
+  findMisfit,
+  textOfSchema,
+} from './contract/error-trials.ts'
 export { isGuarded, lackedFor, supportedAlternatives } from './contract/guarded-schemes.ts'
 export { pathOfServer, type Server } from './contract/servers.ts'
 export { reasonOf, StartupError } from './errors.ts'

@@ -162,21 +162,26 @@ function checkBody({ contract, method, answer, response, where, of }: Checked): 
   if (status >= 400 && typeof error === 'number') assert.equal(error, status, where)
 }
 
-/** The request of an error that is made to compare its members. */
-const ORIGIN = { path: '/', id: 'id', operationId: 'operationId' }
+/** The request of an error that is made to compare its members; of no operation. */
+const ORIGIN = { path: '/', id: '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60', operationId: '' }
 
 /** Whether the success of an operation is its default: no other response is one. */
 const succeedsByDefault = ({ responses }: Operation) =>
   responses.has('default') && ![...responses.keys()].some((key) => /^[23]/.test(key))
 
 /** The answer to an error that the operation has no response for: it has the form of another error of it. */
-function undescribedError(contract: Contract, { responses }: Operation, status: number): Response {
+function undescribedError(
+  contract: Contract,
+  { id, responses }: Operation,
+  status: number,
+): Response {
   const { anyError, errorBody } = contract
   const own = [...STATUSES].flatMap((status) => keysOf(status))
   const described = [...responses].find(([key, { schemas }]) => own.includes(key) && schemas.size)
   if (described !== undefined) return { ...anyError, schemas: described[1].schemas }
   if (errorBody === undefined) return anyError
-  const required = Object.keys(fields(errorBody(status, 'The reason', ORIGIN)))
+  const body = errorBody(status, 'The reason', { ...ORIGIN, operationId: id })
+  const required = Object.keys(fields(body))
   return { ...anyError, schemas: new Map([['application/json', { required }]]) }
 }
 

@@ -63,7 +63,7 @@ export interface ProductHooks {
    * Writes the JSON body of the service's own errors, where no form that the service knows fits the schema.
    * @param status from 400 to 599
    * @param message for people
-   * @param origin the request that has the error
+   * @param origin the request that has the error. Its operation tells forms apart, where operations have different ones
    */
   readonly errorBody?: (status: number, message: string, origin: ErrorOrigin) => unknown
   /** The collections of the product, by name: the schema of the items in `components/schemas`, and the type of the keys. */

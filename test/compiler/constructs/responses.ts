@@ -64,7 +64,7 @@ const OWN_FORM = `'200': { description: Done }
   description: Bad
   content:
     application/json:
-      schema: { type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [code], properties: { code: { pattern: ^E400$ } } } } } } # here`
+      schema: { type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [code], properties: { code: { type: string, pattern: ^E400$ } } } } } } # here`
 
 const OTHER_FORM = responses(OWN_FORM.replace('^E400$', '^F400$'))
 
@@ -222,11 +222,35 @@ default: { description: Broken, content: { application/octet-stream: { schema: {
       ),
     ),
   },
+  'errors of the service itself in other forms, by operation or by status, which one `errorBody` of the product writes':
+    {
+      yaml: `paths:
+  /x: { get: { operationId: run, parameters: [{ name: error, in: query, schema: { type: integer } }], responses: { '204': { description: Done }, '501': { $ref: '#/components/responses/Coded' }, default: { $ref: '#/components/responses/Listed' } } } }
+  /y: { get: { operationId: y, parameters: [{ name: error, in: query, schema: { type: integer } }], responses: { '204': { description: Done }, default: { $ref: '#/components/responses/Coded' } } } }
+components:
+  responses:
+    Coded: { description: Failed, content: { application/json: { schema: { type: object, required: [code, text], properties: { code: { type: string }, text: { type: string } }, additionalProperties: false } } } }
+    Listed: { description: Failed, content: { application/json: { schema: { type: object, required: [errors], properties: { errors: { type: array, items: { type: string } } }, additionalProperties: false } } } }
+`,
+      product: {
+        errorBody: (status, message, { operationId }) => {
+          if (operationId === 'run' && status !== 501) return { errors: [message] }
+          return { code: `E${status}`, text: message }
+        },
+      },
+      run: throwAsked,
+      asks: [
+        ask('/x?error=501', 501, `{"code":"E501","text":${QUOTED}}`),
+        ask('/x?error=500', 500, `{"errors":[${QUOTED}]}`),
+        ask('/y?error=500', 500, `{"code":"E500","text":${QUOTED}}`),
+        ask('/y?error=x', 400, /^{"code":"E400","text":"query\/error must be an integer/),
+      ],
+    },
   'errors of the service itself in another form, without `errorBody`': responses(
-    OWN_FORM.replace(
-      /schema: .*\n?.* # here$/,
-      "schema: { properties: { message: { pattern: '^[A-Z]' } }, required: [message] } # here",
-    ),
+    OWN_FORM.replace('^E400$', '^E'),
+  ),
+  'errors of the service itself for which no body can be made, without `errorBody`': responses(
+    OWN_FORM.replace('^E400$', '^(?!E)F$'),
   ),
   'errors of the service itself of which `errorBody` writes no member': {
     yaml: responses(
@@ -238,6 +262,15 @@ default: { description: Broken, content: { application/octet-stream: { schema: {
     product,
   },
   'errors of the service itself that `errorBody` does not fit': { yaml: OTHER_FORM, product },
+  'errors of the service itself with a bound of the message that `errorBody` does not keep': {
+    yaml: responses(
+      OWN_FORM.replace(
+        /schema: .* # here$/,
+        'schema: { type: object, required: [errors], properties: { errors: { items: { required: [message], properties: { message: { maxLength: 200 } } } } } } # here',
+      ),
+    ),
+    product,
+  },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
     run: async ({ query }) => ({ status: 200, type: 'text/csv', body: `a;${asked(query)}` }),

@@ -1,0 +1,179 @@
+// Tries the forms of the service's own errors: whether the bodies that a function writes fit the schemas of the contract.
+import { inspect } from 'node:util'
+import type { Compiled, Operation } from './compiled.ts'
+import { statusesOf, type WriteBody } from './error-forms.ts'
+import type { ProductHooks } from './product-hooks.ts'
+import { type Check, Validator } from '../json-schema/validator.ts'
+import type { ErrorOrigin } from '../http/error-answers.ts'
+import { alternativesOf, type SchemaObject } from '../json-schema/allowed-types.ts'
+import { flattenedSchema } from '../json-schema/flattened-schema.ts'
+import { isObject } from '../json-schema/values.ts'
+import { reasonOf } from '../errors.ts'
+
+/** Errors of an operation that have one schema. */
+export interface DescribedError {
+  readonly operation: Pick<Operation, 'id' | 'path'>
+  /** Those that the service answers by itself. */
+  readonly statuses: readonly number[]
+  /** The id of the schema. */
+  readonly schema: string
+  readonly check: Check
+}
+
+/**
+ * The messages that a form is tried with: a short one, one with quotes and backslashes, and one that names a member of the
+ * request, as long as such a name gets (validator.ts).
+ */
+const MESSAGES = [
+  'The reason',
+  'body/items/0 must match pattern "^\\d+$": Not a code.',
+  `body/${'x'.repeat(495)} must NOT have more than 9007199254740991 characters`,
+]
+
+/** The request of an error that is only tried. Its id has the form of those that the service makes. */
+function triedOrigin({ id, path }: DescribedError['operation']): ErrorOrigin {
+  return {
+    path: path.replaceAll(/{[^}]*}/g, '1'),
+    id: '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60',
+    operationId: id,
+  }
+}
+
+/**
+ * Makes the check of the errors that the product writes by a schema. If the schema describes members, an error must have one
+ * of them: an error without any would say nothing to a client.
+ * @param id the id of the schema
+ * @param check the check of the schema itself
+ */
+export function checkOfErrors(schemas: Compiled['schemas'], id: string, check: Check): Check {
+  const names = describedMembers(schemas, id)
+  return (body) => {
+    const written = isObject(body) ? body : {}
+    const isDescribed = names.length === 0 || names.some((name) => Object.hasOwn(written, name))
+    return isDescribed ? check(body) : { error: `body has none of the members ${names.join(', ')}` }
+  }
+}
+
+/** The names of the members that a schema, or an alternative of it, describes. */
+function describedMembers(schemas: Compiled['schemas'], id: string): string[] {
+  const flatten = (schema: unknown) =>
+    flattenedSchema<SchemaObject>(schema, ({ $ref }) => schemas[String($ref)])
+  const parts = alternativesOf({ $ref: id }, flatten).flatMap(flatten)
+  return parts.flatMap(({ properties }) => Object.keys(properties ?? {}))
+}
+
+/** A call of a function that writes bodies, and the error of its body. */
+interface Misfit {
+  readonly call: string
+  readonly error: string
+}
+
+/** Tries whether a function writes bodies that fit. @returns the first that does not; undefined if all do */
+export function findMisfit(described: DescribedError, write: WriteBody): Misfit | undefined {
+  const { operation, statuses, check } = described
+  const origin = triedOrigin(operation)
+  for (const status of statuses)
+    for (const message of MESSAGES) {
+      const error = errorOfBody(check, () => write(status, message, origin))
+      if (error === undefined) continue
+      const words =
+        message.length > 100 ? `a message of ${message.length} characters` : `'${message}'`
+      const ofOrigin = write.length > 2 ? `, { operationId: '${operation.id}', ... }` : ''
+      return { call: `errorBody(${status}, ${words}${ofOrigin})`, error }
+    }
+  return undefined
+}
+
+/** The fault of a function of the product that does not fit, with the schema; undefined if the function fits. */
+export function bodyFault(
+  schemas: Compiled['schemas'],
+  described: DescribedError,
+  write: WriteBody,
+): string | undefined {
+  const misfit = findMisfit(described, write)
+  if (misfit === undefined) return undefined
+  const { call, error } = misfit
+  return `${call} does not fit: ${error}. It must fit ${textOfSchema(schemas, described.schema)}`
+}
+
+function errorOfBody(check: Check, write: () => unknown): string | undefined {
+  try {
+    const body = write()
+    return body === undefined ? 'body is undefined' : check(body).error
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** The faults of the errors that the product writes, each text once. */
+export function errorFaults(
+  { operations, schemas }: Compiled,
+  { errorBody, formats }: ProductHooks,
+): readonly string[] {
+  const validator = new Validator(schemas, 'outgoing', formats)
+  const faults = new Set<string>()
+  for (const operation of operations) {
+    const { id, path, errors } = operation
+    for (const [key, error] of Object.entries(errors)) {
+      if (error.form !== 'product') continue
+      if (!errorBody) {
+        faults.add(`the errors of ${id} need errorBody: (status, message) => ... in the product`)
+        continue
+      }
+      const { schema } = error
+      const checkSchema = validator.compile('body', { $ref: schema })
+      const check = checkOfErrors(schemas, schema, checkSchema)
+      const statuses = statusesOf(path, errors, key)
+      const fault = bodyFault(schemas, { operation, statuses, schema, check }, errorBody)
+      if (fault !== undefined) faults.add(fault)
+    }
+  }
+  return [...faults]
+}
+
+/**
+ * The errors outside of operations, such as those of unknown paths. They have one form: the first one that fits what the product
+ * writes for them, or else the first one that the product writes. There are none if all are usual.
+ */
+export function commonErrors(
+  { operations, schemas }: Compiled,
+  { errorBody, formats }: ProductHooks,
+): Operation['errors'] {
+  const errors = operations.flatMap((operation) => Object.values(operation.errors))
+  const ofProduct = errors.filter((error) => error.form === 'product')
+  const [first] = ofProduct
+  if (errorBody === undefined || first === undefined) return {}
+  const validator = new Validator(schemas, 'outgoing', formats)
+  const write = () => errorBody(404, 'The reason', triedOrigin({ id: '', path: '/' }))
+  const fitting = ofProduct.find(({ schema }) => {
+    const check = checkOfErrors(schemas, schema, validator.compile('body', { $ref: schema }))
+    return errorOfBody(check, write) === undefined
+  })
+  return { default: fitting ?? first }
+}
+
+/** How a schema is shown: as one line. */
+const SHOWN = { depth: Infinity, breakLength: Infinity, compact: true } as const
+const MAX_SHOWN_LENGTH = 600
+/** How many references within each other are followed to show a schema. */
+const MAX_SHOWN_REFERENCES = 2
+
+/** A schema as a text, with the targets of its references. A long one is cut. */
+export function textOfSchema(schemas: Compiled['schemas'], id: string): string {
+  const text = inspect(withTargets(schemas, { $ref: id }, MAX_SHOWN_REFERENCES), SHOWN)
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text
+}
+
+/** A copy of a schema in which the targets of references stand in their places. */
+function withTargets(schemas: Compiled['schemas'], node: unknown, levels: number): unknown {
+  if (Array.isArray(node)) return node.map((item) => withTargets(schemas, item, levels))
+  if (!isObject(node)) return node
+  const { $ref, ...beside } = node
+  const target = typeof $ref === 'string' && levels > 0 ? schemas[$ref] : undefined
+  if (isObject(target)) return withTargets(schemas, { ...target, ...beside }, levels - 1)
+  const members = Object.entries(node).map(([key, value]) => [
+    key,
+    withTargets(schemas, value, levels),
+  ])
+  return Object.fromEntries(members)
+}
