@@ -12,6 +12,8 @@ export interface Part {
   /** The names of the parameters that it uses. */
   readonly uses: readonly string[]
   readonly make: (...parameters: Parameters<WriteBody>) => unknown
+  /** Whether it says nothing of the error: it is a value of the schema, whichever. */
+  readonly isSample?: true
 }
 
 /** A value that is no object and no list. */
@@ -21,11 +23,10 @@ interface Leaf {
   /** The expressions that it may have, the best one first. */
   readonly choices: Part[]
 }
+/** The members of an object, by name. */
+type Members = [name: string, node: Node][]
 /** A body, or a part of it. */
-type Node =
-  | Leaf
-  | { readonly items: readonly Node[] }
-  | { readonly members: readonly (readonly [string, Node])[] }
+type Node = Leaf | { readonly items: readonly Node[] } | { readonly members: Members }
 
 const MESSAGE: Part = {
   text: 'message',
@@ -69,12 +70,9 @@ const NUMBERS: Names = [
 ]
 const BOOLEANS: Names = [[/^((is_?)?success(ful)?|ok|status)$/i, literal(false)]]
 const TEXTS: Names = [
-  [/^(status|status_?code)$/i, STATUS_TEXT],
   [/^(code|error_?code|type)$/i, CODE],
-  [
-    /^(|message|msg|detail|details|description|error|error_?(message|description)|reason|title)$/i,
-    MESSAGE,
-  ],
+  [/^(status|(status|error)_?code|code)$/i, STATUS_TEXT],
+  [/^(|.*message|msg|detail|(error_?)?description|error|reason|title)s?(\[\])*$/i, MESSAGE],
   [/^(path|instance)$/i, PATH],
   [/^((request|trace|correlation)_?)?id$/i, ID],
   [/^operation(_?id)?$/i, OPERATION],
@@ -84,7 +82,7 @@ const TEXTS: Names = [
 const FORMATS: Names = [
   [/^\d{4}-\d\d-\d\dT/, TIME],
   [/^\d{4}-\d\d-\d\d$/, DAY],
-  [/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, ID],
+  [/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, { ...ID, isSample: true }],
   [/^(http:\/\/example\.com|\.\.\/dictionary)$/, literal('about:blank')], // as RFC 9457 has it
 ]
 
@@ -123,9 +121,36 @@ function fit(value: unknown, findError: (write: WriteBody) => string | undefined
   for (;;) {
     const part = partOf(body)
     const error = findError(part.make)
-    if (error === undefined) return withMessage(body, part, findError)
+    if (error === undefined) {
+      dropSamples(body, findError)
+      return withMessage(body, partOf(body), findError)
+    }
     if (!changeLeaf(leaves, error)) return undefined
   }
+}
+
+/** Takes out the members that say nothing of the error, as long as the body fits without them. */
+function dropSamples(body: Node, findError: (write: WriteBody) => string | undefined): void {
+  for (const members of objectsIn(body))
+    for (const member of [...members]) {
+      if (!isSample(member[1])) continue
+      const index = members.indexOf(member)
+      members.splice(index, 1)
+      if (findError(partOf(body).make) !== undefined) members.splice(index, 0, member)
+    }
+}
+
+function isSample(node: Node): boolean {
+  if ('items' in node) return node.items.every(isSample)
+  if ('members' in node) return node.members.every(([, member]) => isSample(member))
+  return node.choices[0]?.isSample === true
+}
+
+/** The members of the objects in a body, outer objects first. */
+function objectsIn(node: Node): Members[] {
+  if ('items' in node) return node.items.flatMap(objectsIn)
+  if (!('members' in node)) return []
+  return [node.members, ...node.members.flatMap(([, member]) => objectsIn(member))]
 }
 
 /** Adds a member for the message to a body that has none, if its schema allows one. */
@@ -165,12 +190,11 @@ function cutMessage(length: number): Part {
   }
 }
 
-/** @param name of the member that has the value */
+/** @param name of the member that has the value; of an item, the name of the list with `[]` */
 function nodeOf(name: string, pointer: string, value: unknown): Node {
   const at = (key: string | number) => `${pointer}/${String(key)}`
   if (Array.isArray(value)) {
-    const singular = name.replace(/s$/i, '')
-    return { items: value.map((item, index) => nodeOf(singular, at(index), item)) }
+    return { items: value.map((item, index) => nodeOf(`${name}[]`, at(index), item)) }
   }
   if (!isObject(value)) return { pointer, choices: choicesFor(name, value) }
   const described = Object.entries(value).filter(([key]) => !/^property[12]$/.test(key)) // the sampler's own
@@ -183,7 +207,7 @@ function choicesFor(name: string, value: unknown): Part[] {
     typeof value === 'string' ? [...partsFor(FORMATS, value), ...partsFor(TEXTS, name)] : []
   const ofNumber = typeof value === 'number' ? partsFor(NUMBERS, name) : []
   const ofBoolean = typeof value === 'boolean' ? partsFor(BOOLEANS, name) : []
-  return [...ofText, ...ofNumber, ...ofBoolean, literal(value)]
+  return [...ofText, ...ofNumber, ...ofBoolean, { ...literal(value), isSample: true }]
 }
 
 function partsFor(table: Names, text: string): Part[] {

@@ -138,12 +138,18 @@ function ofStatus(statuses: ReadonlySet<number>, others: ReadonlySet<number>): C
     return { text: 'status >= 500', uses }
   if (![...statuses].some(isOfServer) && [...others].every(isOfServer))
     return { text: 'status < 500', uses }
-  return { text: isOneOf('status', statuses), uses }
+  const isMostOfAll = statuses.size > others.size
+  return { text: isMostOfAll ? isNoneOf('status', others) : isOneOf('status', statuses), uses }
 }
 
 function isOneOf(name: string, values: Iterable<unknown>): string {
   const list = [...values].map((value) => inspect(value))
   return list.length === 1 ? `${name} === ${list.join()}` : `[${list.join(', ')}].includes(${name})`
+}
+
+function isNoneOf(name: string, values: Iterable<unknown>): string {
+  const text = isOneOf(name, values)
+  return text.startsWith('[') ? `!${text}` : text.replace('===', '!==')
 }
 
 const statusesOf = (errors: readonly DescribedError[]) =>

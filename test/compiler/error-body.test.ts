@@ -13,7 +13,7 @@ const SCHEMAS: readonly (readonly [schema: string, text: string, answer: RegExp]
     /^\{"errors":\[\{"code":"E400","detail":"query\/a must be an integer/,
   ],
   [
-    '{ type: object, required: [statusCode, error, path, requestId], properties: { statusCode: { type: integer }, error: { type: string }, path: { type: string }, requestId: { type: string }, kind: { enum: [client, server] } } }',
+    '{ type: object, required: [statusCode, error, path, requestId, kind], properties: { statusCode: { type: integer }, error: { type: string }, path: { type: string }, requestId: { type: string }, a: { type: string }, kind: { enum: [client, server] } } }',
     "(status, message, { path, id }) => ({ statusCode: status, error: message, path, requestId: id, kind: 'client' })",
     /^\{"statusCode":400,"error":"query\/a must be an integer.*","path":"\/x","requestId":"[\w-]+","kind":"client"\}$/,
   ],
@@ -62,12 +62,15 @@ const MEMBERS: readonly (readonly [member: string, text: string])[] = [
   ["path: { type: string, pattern: '^/x$' }", 'path'],
   ["path: { type: string, pattern: '^[A-Z]+$' }", "path: 'A'"],
   ['operation: { type: string }', 'operation: operationId'],
+  ["code: { type: string, pattern: '^[0-9]{3}$' }", 'code: String(status)'],
   ['type: { type: string, format: uri }', "type: 'about:blank'"],
   ['status: { type: integer, maximum: 599 }', 'status'],
   ["status: { type: string, enum: [it's, fail] }", 'status: "it\'s"'],
   ['success: { type: boolean }', 'success: false'],
   ['success: { const: true }', 'success: true'],
   ['details: { type: array, items: { type: string } }', 'details: [message]'],
+  ['path: { type: array, items: { type: string } }', "path: ['string']"],
+  ['developer_message: { type: string }', 'developer_message: message'],
   ['fields: { type: object, additionalProperties: { type: string } }', 'fields: {}'],
   ['detail: { type: string, maxLength: 300 }', 'detail: message.slice(0, 300)'],
   ['error: { enum: [BAD, WORSE] }', "error: 'BAD'"],
@@ -83,11 +86,28 @@ t.test('a member is written by its name, its format and its bounds', async (t) =
   }
 })
 
-t.test('a member that is not required, and that nothing fits, is left out', async (t) => {
-  const schema =
-    '{ type: object, required: [detail], properties: { detail: { type: string }, odd: { not: {} } }, additionalProperties: false }'
-  t.equal(await suggestion(t, yaml(schema)), '(_status, message) => ({ detail: message })')
-})
+t.test(
+  'a member that is not required is left out if nothing fits, or if it says nothing of the error',
+  async (t) => {
+    const closed = (members: string) =>
+      `{ type: object, required: [detail], properties: { detail: { type: string }, ${members} }, additionalProperties: false }`
+    for (const member of [
+      'odd: { not: {} }',
+      'documentation: { type: string }',
+      'player: { type: string, format: uuid }',
+      'errors: { type: array, items: { type: object, properties: { field: { type: string, example: email } } } }',
+    ])
+      t.equal(
+        await suggestion(t, yaml(closed(member))),
+        '(_status, message) => ({ detail: message })',
+        member,
+      )
+    t.equal(
+      await suggestion(t, yaml(closed('when: { type: string, format: date-time }'))),
+      '(_status, message) => ({ detail: message, when: new Date().toISOString() })',
+    )
+  },
+)
 
 t.test('a body without the message is said to be so', async (t) => {
   const schema =
@@ -138,6 +158,25 @@ const FORMS: readonly (readonly [
     'a form for a status',
     { x: { '401': A, default: B }, y: { '401': A, default: B } },
     `(status, message) => { if (status === 401) return ${OF_A}; return ${OF_B} }`,
+  ],
+  [
+    'a form for all statuses but one',
+    {
+      x: { '401': A, default: B },
+      y: { '401': A },
+      z: { '401': A },
+      u: { '401': A },
+      v: { '401': A },
+      w: { '401': A },
+      r: { '401': A },
+      s: { '401': A },
+      t: { '401': A },
+      a: { '401': A },
+      b: { '401': A },
+      c: { '401': A },
+      d: { '401': A },
+    },
+    `(status, message) => { if (status !== 401) return ${OF_B}; return ${OF_A} }`,
   ],
   [
     'a form for some statuses',

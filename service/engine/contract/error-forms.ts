@@ -7,15 +7,18 @@ import { STATUS_CODES } from '../http/node.ts'
 import { reasonOf } from '../errors.ts'
 
 /** The statuses that the service answers by itself where a contract describes them. */
-const OWN_STATUSES = [400, 401, 403, 408, 413, 415, 417, 431, 500, 501, 503, 505]
+const OWN_STATUSES = [400, 401, 403, 404, 408, 413, 415, 417, 431, 500, 501, 503, 505]
 
 /**
- * The statuses of the service's own errors that a key of `responses` describes. A path with parameters has 404, too: some
+ * The statuses of the service's own errors that a key of `responses` describes. Only a path with parameters has 404: some
  * segments, such as `..`, are no parameter.
  */
 export function statusesOf(path: string, responses: object, key: string): readonly number[] {
-  const statuses = path.includes('{') ? [404, ...OWN_STATUSES] : OWN_STATUSES
-  return statuses.filter((status) => findStatus(responses, status) === key)
+  const hasParameters = path.includes('{')
+  return OWN_STATUSES.filter((status) => {
+    const isOwn = status !== 404 || hasParameters
+    return isOwn && findStatus(responses, status) === key
+  })
 }
 
 /** The key of a status in the responses of a contract: the status, its range (`4XX`) or `default`. */
