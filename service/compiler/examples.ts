@@ -33,9 +33,9 @@ function examplesIn(
   const [first] = Object.entries(response.content ?? {})
   if (first === undefined) return [{ status }]
   const [type, media] = first
-  if (bodyKind(type) === 'events') return []
   const values = valuesOf(root, type, media)
-  return values.map((example) => ({ status, ...example }))
+  const isEvent = bodyKind(type) === 'events'
+  return values.map((example) => ({ status, ...example, ...(isEvent && { isEvent }) }))
 }
 
 type Value = Pick<Example, 'name' | 'body'>
@@ -50,7 +50,8 @@ function valuesOf(
   )
   if (named.length > 0) return named
   if (media.example !== undefined) return [{ body: media.example }]
-  const isMade = bodyKind(type) === 'json' && media.schema !== undefined
+  const kind = bodyKind(type)
+  const isMade = (kind === 'json' || kind === 'events') && media.schema !== undefined
   const sampled = isMade ? makeExample(root, media.schema) : undefined
   return sampled === undefined ? [] : [{ body: sampled }]
 }
@@ -74,14 +75,21 @@ function writeMethod(normal: NormalOperation, example: Example | undefined): str
   const parameter = parts.length === 0 ? '' : `{ ${parts.join(', ')} }: Request<'${id}'>`
   return [
     `  async ${id}(${parameter}): Promise<Result<'${id}'>> {`,
-    `    return ${inspect(answerOf(example), { depth: null, breakLength: 90, maxArrayLength: null, maxStringLength: null })}`,
+    `    return ${codeOf(example)}`,
     '  }',
   ].join('\n')
 }
 
-function answerOf({ status, body }: Example = { status: 501 }): object {
-  return body === undefined ? { status } : { status, body }
+/** The code of an answer. */
+function codeOf({ status, body, isEvent }: Example = { status: 501 }): string {
+  if (body === undefined) return valueCode({ status })
+  if (!isEvent) return valueCode({ status, body })
+  const event = valueCode({ data: body })
+  return `{ status: ${status}, body: (async function* () { yield ${event} })() }`
 }
+
+const valueCode = (value: object) =>
+  inspect(value, { depth: null, breakLength: 90, maxArrayLength: null, maxStringLength: null })
 
 /** The parts of the request that the operation has. */
 function partsOf({ security, parameters, requestBody }: NormalOperation): readonly string[] {

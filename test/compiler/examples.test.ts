@@ -30,16 +30,30 @@ const YAML = `paths:
         - { name: id, in: path, required: true, schema: { type: string } }
         - { name: limit, in: query, schema: { type: integer } }
       responses: ${RESPONSES}
+  /events:
+    get:
+      operationId: follow
+      responses:
+        '200':
+          description: Notes
+          content:
+            text/event-stream:
+              schema: { type: object, properties: { text: { type: string } } }
+              examples: { moss: { value: { text: Moss } } }
+  /lines:
+    get:
+      operationId: lines
+      responses: { '200': { description: Texts, content: { text/event-stream: { schema: { type: string, default: a } } } } }
 components:
   examples: { small: { value: { id: 7 } } }
   schemas: { Error: { type: object, required: [message], properties: { message: { type: string, default: No such thing } } } }
 `
 
 /** The examples of the operation. */
-async function examplesIn(t: Test) {
+async function examplesIn(t: Test, id = 'run') {
   const folder = t.testdir({ 'openapi.yaml': contract(YAML) })
   const draft = await readDraft(`${folder}/openapi.yaml`, '.', {})
-  return draft.contract?.examples?.operations.get('run') ?? { answers: [], method: '' }
+  return draft.contract?.examples?.operations.get(id) ?? { answers: [], method: '' }
 }
 
 t.test(
@@ -86,3 +100,19 @@ t.test(
     t.strictSame(answer('example=unknown', true)[0], 501)
   },
 )
+
+t.test('an example of a stream is the data of one event', async (t) => {
+  const examples = await examplesIn(t, 'follow')
+  t.strictSame(examples.answers, [
+    { status: 200, name: 'moss', body: { text: 'Moss' }, isEvent: true },
+  ])
+  t.match(
+    examples.method,
+    "return { status: 200, body: (async function* () { yield { data: { text: 'Moss' } } })() }",
+  )
+  const { status, body } = answerExample('Missing', examples, false, 'example=moss')
+  const events = await Array.fromAsync(body as AsyncIterable<unknown>)
+  t.strictSame([status, events], [200, [{ data: { text: 'Moss' } }]])
+  const { answers } = await examplesIn(t, 'lines')
+  t.strictSame(answers, [{ status: 200, body: 'a', isEvent: true }])
+})

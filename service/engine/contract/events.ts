@@ -90,8 +90,8 @@ export class EventStream extends Readable {
 /** Writes an event. @throws {Error} for one that can't be sent as it is */
 function writeEvent(event: unknown, write: (data: unknown) => string): string {
   if (!isObject(event)) throw new Error('an event must be an object with data')
-  const { id, event: type, data } = event
-  const lines = [...field('id', id), ...field('event', type)]
+  const { id, event: type, retry, data } = event
+  const lines = [...field('id', id), ...field('event', type), ...retryField(retry)]
   for (const line of write(data).split(LINE_BREAK)) lines.push(`data: ${line}`)
   return `${lines.join('\n')}\n\n`
 }
@@ -101,6 +101,14 @@ function field(name: string, value: unknown): string[] {
   if (typeof value !== 'string' || UNSENDABLE.test(value))
     throw new Error(`the ${name} of an event must be a text without line breaks and NUL`)
   return [`${name}: ${value}`]
+}
+
+/** Clients ignore a time that is no integer. */
+function retryField(time: unknown): string[] {
+  if (time === undefined) return []
+  if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0)
+    throw new Error('the retry of an event must be an integer of milliseconds')
+  return [`retry: ${time}`]
 }
 
 /** Waits until the system has taken the bytes that were written to a response. @returns false if its connection is closed */

@@ -9,6 +9,8 @@ export interface Example {
   readonly name?: string
   /** Absent if the answer has none. */
   readonly body?: unknown
+  /** Whether the body is the data of an event: the answer is a stream of this event. */
+  readonly isEvent?: true
 }
 
 /** The examples of an operation. */
@@ -51,10 +53,16 @@ export function answerExample(
   const example = answers.find((candidate) => fulfils(candidate, wish))
   if (example === undefined || !(hasWish || isUnasked))
     throw new HttpError(501, `${missing}. ${listOf(answers)}. To begin with, paste:\n${method}`)
-  const { name, status, body } = example
+  const { name, status, body, isEvent } = example
   const applied = name === undefined ? `code=${status}` : `example=${name}`
   const headers = hasWish ? { 'preference-applied': applied } : {}
-  return body === undefined ? { status, headers } : { status, headers, body }
+  if (body === undefined) return { status, headers }
+  return { status, headers, body: isEvent ? streamOf(body) : body }
+}
+
+/** A stream of one event. */
+async function* streamOf(data: unknown) {
+  yield { data }
 }
 
 /** Reads a header `Prefer` (RFC 7240, section 2): preferences with a value, which may be in quotes, and commas between. */

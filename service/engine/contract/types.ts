@@ -231,6 +231,8 @@ interface ServerEvent<Data> {
   readonly id?: string | undefined
   /** Its type; `message` without one. */
   readonly event?: string | undefined
+  /** Milliseconds after which a client that has lost the connection comes back. */
+  readonly retry?: number | undefined
   readonly data: Data
 }
 /** A value, or its JSON text. An array may come in batches: it is streamed, with one batch in memory at a time. */

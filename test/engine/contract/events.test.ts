@@ -35,6 +35,9 @@ const kinds = {
   id: async function* () { yield { id: '1\\ndata: x', data: { n: 1n } } },
   event: async function* () { yield { event: 'a\\rb', data: { n: 1n } } },
   number: async function* () { yield { id: 1, data: { n: 1n } } },
+  soon: async function* () { yield { retry: 0, data: { n: 1n } }; yield { id: 'a', retry: 2500, data: { n: 2n } } },
+  late: async function* () { yield { retry: 1.5, data: { n: 1n } } },
+  never: async function* () { yield { retry: '9', data: { n: 1n } } },
   none: async function* () { yield undefined },
 }
 /** Counts, and waits after an event for ever; says what is asked of it. */
@@ -106,6 +109,8 @@ t.test('events are sent as their schema says', async (t) => {
   const text = await get('text')
   t.equal(text.headers.get('content-type'), 'text/event-stream')
   t.equal(await text.text(), 'id: \ndata: a\ndata: id: 7\ndata: \ndata: b\n\n')
+  const soon = 'retry: 0\ndata: {"n":1}\n\nid: a\nretry: 2500\ndata: {"n":2}\n\n'
+  t.equal(await (await get('soon')).text(), soon)
   t.equal(await (await get('two', { method: 'HEAD' })).text(), '')
   t.equal((await get('no-stream')).status, 500)
   const wrong = await get('wrong')
@@ -113,13 +118,14 @@ t.test('events are sent as their schema says', async (t) => {
   t.equal(await readUntil(wrong, '\n\n'), 'data: {"n":1}\n\n')
   await t.rejects(wrong.text())
   await until(/the method follow answered 200 with a body that does not fit the contract: body\/n/)
-  for (const kind of ['id', 'event', 'number', 'none'])
+  for (const kind of ['id', 'event', 'number', 'late', 'never', 'none'])
     await t.rejects(
       get(kind).then(async (response) => response.text()),
       kind,
     )
   await until(/the id of an event must be a text without line breaks/)
   await until(/the event of an event must be a text without line breaks/)
+  await until(/the retry of an event must be an integer of milliseconds/)
   await until(/an event must be an object with data/)
 })
 
