@@ -63,7 +63,7 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
   const items = readItems(context)
   const sources = document.sources.map(([path, text]) => [path, hash('sha256', text)] as const)
   const compiled: Compiled = {
-    title: root.info?.title ?? '',
+    title: titleOf(root),
     sources: Object.fromEntries(sources),
     bundle: document.bundle,
     baseUrl: document.baseUrl,
@@ -81,6 +81,11 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
     errors: errors.filter((error) => !concernsOnly(error, leftOut)),
     warnings: warnings.filter((warning) => !concernsOnly(warning, leftOut)),
   }
+}
+
+function titleOf({ info }: Oas3_1Definition): string {
+  const title: unknown = info?.title
+  return typeof title === 'string' ? title : ''
 }
 
 /** The name of an operation in `without` of product.ts. */

@@ -24,9 +24,15 @@ export interface DiagnosticList {
 type Report = (node: object, text: string, ...path: string[]) => void
 
 /** The parts of the main file that concern all operations. */
-const CONCERNS_ALL = /^#\/(openapi|swagger|info|jsonSchemaDialect|servers|security|x-body-limit)$/
+const CONCERNS_ALL = /^#\/(openapi|swagger|jsonSchemaDialect|servers|security|x-body-limit)$/
 /** The parts that only people and clients read. */
-const WITHOUT_EFFECT = /^#\/(info\/|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$))/
+const WITHOUT_EFFECT = /^#\/(info|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs))(\/|$)/
+/** The texts and examples of the other parts: an error in them changes nothing that is served. */
+const FOR_PEOPLE =
+  /\/(paths\/[^/]+(\/[^/]+)?\/(summary|description)|responses\/[^/]+\/(description|links)|requestBody\/description|(content|headers|parameters)\/[^/]+\/(description|examples?))(\/|$)/
+
+const isWithoutEffect = (key: string) => WITHOUT_EFFECT.test(key)
+const isForPeople = (key: string) => isWithoutEffect(key) || FOR_PEOPLE.test(key)
 
 /** A report about a place. */
 interface Reported {
@@ -86,7 +92,8 @@ export class Diagnostics {
     const errors: Diagnostic[] = []
     const warnings = new Map<string, Diagnostic>()
     for (const reported of this.#reported.values().flatMap((ofText) => ofText.values())) {
-      const { operations, isUsed } = this.#reachOf(reported)
+      const isIgnored = reported.isError ? isForPeople : isWithoutEffect
+      const { operations, isUsed } = this.#reachOf(reported, isIgnored)
       const diagnostic = this.#toDiagnostic(reported, operations)
       if (reported.isError && isUsed) errors.push(diagnostic)
       else if (reported.isError || isUsed) addWarning(warnings, diagnostic)
@@ -110,7 +117,7 @@ export class Diagnostics {
    * Finds the operations that a place is a part of. It climbs from the place to the objects around it, and to the references that
    * lead there, until it is at an object that describes operations.
    */
-  #reachOf({ location, concernsAll }: Reported): Reach {
+  #reachOf({ location, concernsAll }: Reported, isIgnored: (key: string) => boolean): Reach {
     if (concernsAll) return CONCERNS_EVERYTHING
     const operations = new Set<string>()
     let isServed = false
@@ -118,7 +125,7 @@ export class Diagnostics {
     const keys = new Set([keyOf(location)])
     for (const key of keys) {
       if (CONCERNS_ALL.test(key)) return CONCERNS_EVERYTHING
-      if (WITHOUT_EFFECT.test(key)) continue
+      if (isIgnored(key)) continue
       if (key.startsWith('#/paths')) isServed = true
       for (const operation of this.#described.get(key) ?? []) operations.add(operation)
       for (const above of this.#keysAbove(key)) keys.add(above)

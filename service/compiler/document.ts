@@ -16,7 +16,8 @@ import { leadsTo, member, resolveReference } from './references.ts'
 import { type File, locationOf, storeLocations } from './source-locations.ts'
 import { moveIntoMain, writeYaml } from './bundle.ts'
 import { decode, FileResolver } from './yaml-files.ts'
-import { checkingConfig } from './lint.ts'
+import { removeIdleMembers } from './idle-members.ts'
+import { checkingConfig, isIgnored } from './lint.ts'
 import { isOpenApi30, upgrade } from './upgrade.ts'
 import { reasonOf, StartupError } from '../engine/for-compiler.ts'
 
@@ -62,6 +63,7 @@ export async function readOpenApi(file: string, diagnostics: Diagnostics): Promi
   try {
     const main = await resolver.read(file)
     const unserved = versionError(main.parsed)
+    removeIdleMembers(main, diagnostics)
     const references = readReferences(main, diagnostics)
     if (unserved !== undefined)
       diagnostics.error(main.parsed as object, unserved.text, unserved.key)
@@ -107,6 +109,7 @@ async function bundleFiles(
 ): Promise<void> {
   const unresolved = await moveIntoMain(main, resolver)
   diagnostics.isBundle = resolver.sources.length > 1
+  removeIdleMembers(main, diagnostics)
   readReferences(main, diagnostics)
   for (const { file, problem } of unresolved) report(problem, file, diagnostics)
 }
@@ -141,7 +144,9 @@ function report(problem: NormalizedProblem, file: File, diagnostics: Diagnostics
   const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + member }
   const advice = suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`
   const text = message.replaceAll('\n', ' ') + advice
-  diagnostics.add(place, text, severity === 'error', suggest.length > 0)
+  const isServed = /^#\/((paths|components)\/.*|[^/]+)$/.test(place.pointer)
+  const isError = severity === 'error' && !(isServed && isIgnored(problem))
+  diagnostics.add(place, text, isError, suggest.length > 0)
 }
 
 function findBaseUrl(document: YamlDocument): readonly [from: number, to: number] | null {

@@ -47,7 +47,7 @@ const compileExclusive: CompileKeyword = ({ key, value }) =>
 
 /** The messages of `pattern` and `not` use the description of a schema. */
 const compileDescription: CompileKeyword = ({ key, value, schema }) =>
-  'pattern' in schema || 'not' in schema ? { [key]: value } : {}
+  'pattern' in schema || 'not' in schema ? { [key]: String(value) } : {}
 
 const compileReference: CompileKeyword = ({ key, refer }) => ({ [key]: refer() })
 

@@ -1,6 +1,6 @@
 // The configuration of Redocly's linter and bundler: the objects of OpenAPI 3.1, and the rules that check a document.
 import { fileURLToPath } from 'node:url'
-import { createConfig } from '@redocly/openapi-core'
+import { createConfig, type NormalizedProblem, Oas3_1Types } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import { isObject } from '../engine/json-schema/values.ts'
 
@@ -35,6 +35,27 @@ function configOf(change: (types: Types) => Types) {
 /** Redocly's table of objects, corrected where it differs from OpenAPI 3.1. */
 function withCorrections(types: Types): Types {
   return withoutExtensions(withCommonHabits(withOtherKeywords(withAnyMemberName(types))))
+}
+
+/** The fields that only people and clients read, wherever they stand. */
+const FOR_PEOPLE =
+  /^(title|summary|description|examples?|deprecated|tags|externalDocs|contact|license|termsOfService|links|callbacks)$/
+const FIELDS = Object.values(Oas3_1Types).flatMap(({ properties }) => Object.keys(properties))
+/** The fields of OpenAPI and Swagger, and the keywords, that say how a part of a document is served. */
+const MEANINGFUL: ReadonlySet<string> = new Set(
+  [...FIELDS, 'consumes', 'produces', 'collectionFormat'].filter((name) => !FOR_PEOPLE.test(name)),
+)
+
+/**
+ * Whether a field says nothing where it stands, so that it can be ignored. A field that would say something elsewhere, or is
+ * perhaps misspelt, can't.
+ */
+export function isIgnored({ message, suggest }: NormalizedProblem): boolean {
+  if (/^The field `\w+` is not allowed here\.$/.test(message)) return true
+  const [, name] = /^Property `(.*)` is not expected here\.$/.exec(message) ?? []
+  if (name === undefined) return false
+  const meant = suggest[0] ?? name
+  return FOR_PEOPLE.test(meant) || (suggest.length === 0 && !MEANINGFUL.has(name))
 }
 
 type Members = Types[string]['properties']

@@ -140,7 +140,10 @@ export function metaErrors(schema: object): MetaError[] {
 const EARLIER_KEYWORDS = /\/(\$recursive(Ref|Anchor)|dependencies|definitions)(\/|$)/
 
 /** An integer beyond 2^53 is a bigint here. OpenAPI 3.0 had booleans as exclusive bounds. */
-function isServed({ keyword, data, instancePath }: ErrorObject): boolean {
+function isServed({ keyword, data, params, instancePath }: ErrorObject): boolean {
+  const isForPeople =
+    params['type'] === 'string' && /\/(title|description|\$comment)$/.test(instancePath)
+  if (isForPeople) return true
   if (keyword === 'uniqueItems' || EARLIER_KEYWORDS.test(instancePath)) return true
   if (typeof data === 'bigint') return true
   return typeof data === 'boolean' && /\/exclusiveM..imum$/.test(instancePath)

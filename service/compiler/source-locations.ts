@@ -61,7 +61,7 @@ export function locationOf(node: object, path: readonly string[] = []): SourceLo
 export const findLocation = (node: object) => LOCATIONS.get(node)
 
 /** A reference token of a JSON pointer (RFC 6901, section 3). */
-const tokenOf = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+export const tokenOf = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** The name in a reference token. */
 export const nameOf = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')

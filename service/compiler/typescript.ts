@@ -4,7 +4,7 @@ import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Operation, Parameter, ResponseMedia } from '../engine/contract/compiled.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
-import { deref, derefEntries, member, resolveReference } from './references.ts'
+import { derefEntries, member, resolveReference, tryDeref } from './references.ts'
 import { findLocation, locationOf, nameOf } from './source-locations.ts'
 import type { Schemas } from './schemas.ts'
 import { declaredTypes, isFile, flattenedSchema, type SchemaObject, schemasAt } from './shapes.ts'
@@ -76,7 +76,7 @@ class TypeWriter {
 
   /** A reference to a type that has a name. */
   #refer(node: unknown): string {
-    const target = deref<unknown>(node)
+    const target = tryDeref<unknown>(node) // only a schema that no operation uses leads nowhere
     if (isObject(target)) return this.#nameOf(target)
     return target === false ? 'never' : 'unknown'
   }

@@ -362,6 +362,18 @@ components: { schemas: { Bad: { type: 7 } } }
   },
 )
 
+t.test(
+  'a schema that leads nowhere, of an operation that is left out, is of an unknown type',
+  async (t) => {
+    const body = `requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/Bad' } } } }`
+    const done = `responses: { '204': { description: Done } }`
+    const yaml = `paths: { /x: { get: { operationId: good, ${done} }, put: { operationId: bad, ${body}, ${done} } } }\ncomponents: { schemas: { Bad: { properties: { a: { $ref: '#/components/schemas/None' } } } } }\n`
+    const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
+    const [file, target] = [`${folder}/openapi.yaml`, `${folder}/contract.gen.ts`]
+    t.match(await generateTypes(file, target, { without: ['bad'] }), /a\?: unknown;/)
+  },
+)
+
 t.test('responses with an extension alone describe no status', async (t) => {
   const yaml = 'paths: { /x: { get: { operationId: run, responses: { x-a: 1 } } } }\n'
   const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
@@ -373,20 +385,20 @@ t.test('responses with an extension alone describe no status', async (t) => {
 t.test('a line that is half written is a fault of that line, and hides no other', async (t) => {
   const folder = t.testdir()
   for (const [line, fault] of [
-    ['servers:', /openapi.yaml:3: Expected type/],
-    ['servers: [{ url: }]', /openapi.yaml:3: Expected type/],
+    ['servers:', /note: .*openapi.yaml:3: this is empty/],
+    ['servers: [{ url: }]', /openapi.yaml:3: The field `url`/],
     ['servers: [{ url: "/{a}", variables: }]', /openapi.yaml:3: The `a` variable/],
     ['components:', /openapi.yaml:6: Can't resolve \$ref/],
     ['components: { parameters: { A: { name: a, in: , schema: {} } } }', /openapi.yaml:3: /],
   ] as const) {
-    const operation = `{ get: { operationId: a, parameters: [{ $ref: '#/components/parameters/A' }], responses: { '204': {} } } }`
+    const operation = `{ get: { operationId: a, parameters: [{ $ref: '#/components/parameters/A' }], responses: { '204': 7 } } }`
     const text = `openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\n${line}\npaths:\n  /x: { get: { responses: 7 } }\n  /y: ${operation}\n`
     writeFileSync(`${folder}/openapi.yaml`, text)
     const said = (await dryRun(`${folder}/openapi.yaml`)).join('\n')
     t.match(said, fault, line)
     t.match(
       said,
-      /openapi.yaml:5: Expected type `Responses`[^]*openapi.yaml:6: The field `description`/,
+      /openapi.yaml:5: Expected type `Responses`[^]*openapi.yaml:6: Expected type `Response`/,
       line,
     )
   }

@@ -293,10 +293,9 @@ function toResponse({ root, schemaOf }: Reader, value: unknown) {
 
 /** The examples of a parameter or a media type, or else of its schema; and those that have a name. */
 function examplesOf(root: unknown, value: Record<string, unknown>, schema: Schema) {
-  const entries = followed(root, value['examples']).map(([name, example]) => [
-    name,
-    example['value'],
-  ])
+  const entries = followed(root, value['examples'])
+    .filter(([, example]) => 'value' in example)
+    .map(([name, example]) => [name, example['value']])
   const named: Record<string, unknown> = Object.fromEntries(entries)
   const own = 'example' in value ? [value['example']] : Object.values(named)
   return { examples: own.length > 0 ? own : examplesIn(schema), named }

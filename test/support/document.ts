@@ -23,8 +23,10 @@ class ExactResolver extends BaseResolver {
   override parseDocument(source: Source, isMain = false): Document {
     if (!isMain && !/\.(ya?ml|json)$/i.test(source.absoluteRef)) return super.parseDocument(source)
     const options = { intAsBigInt: true, merge: true, maxAliasCount: -1 }
-    const revive = (_key: unknown, value: unknown) =>
-      typeof value === 'bigint' ? toInteger(value) : withoutSiblings(value)
+    const revive = (key: unknown, value: unknown) => {
+      if (typeof value === 'bigint') return toInteger(value)
+      return key === 'properties' ? withoutEmpty(value) : withoutSiblings(value)
+    }
     const document = parseDocument(source.body, options)
     visit(document, {
       Pair: (_, { key }) => {
@@ -34,6 +36,13 @@ class ExactResolver extends BaseResolver {
     const parsed: unknown = document.toJS({ reviver: revive, maxAliasCount: -1 })
     return { source, parsed }
   }
+}
+
+/** The schemas of members, of which an empty one says nothing. */
+function withoutEmpty(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([name, schema]) => [name, schema ?? {}] as const)
+  return Object.fromEntries(entries)
 }
 
 /** What a reference has beside it that is no schema, or says nothing of values. */

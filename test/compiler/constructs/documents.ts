@@ -75,12 +75,37 @@ export const DOCUMENTS: Constructs = {
   },
   'a key that is a list or an object': `${PATHS}x-a: { [a]: 1 } # here\n`,
   'a key that stands twice, also if only one of them has quotes': `${PATHS}x-a: { 200: 1, '200': 1 } # here\n`,
-  'a field that OpenAPI does not have': `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
+  'a field that OpenAPI does not have, and is perhaps misspelt': `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
   'a field that OpenAPI does not have, in `info`, `tags`, `webhooks`, `callbacks` and others that only people and clients read':
     {
       yaml: `openapi: 3.1.0\ninfo: { title: Small, version: '1', deprecated: true }\ndeprecated: true\n${PATHS}`,
       asks: [ask('/x', 200)],
     },
+  'a field that OpenAPI has nowhere, or has there only for another type of security scheme': {
+    yaml: `swagger: { version: 3 }\npaths:\n  /x: { get: { author: me, security: [{ b: [] }], ${OPERATION} } }\ncomponents: { securitySchemes: { b: { type: apiKey, in: header, name: X-Key, scheme: bearer } } }\n`,
+    product: { guards: { b: async () => ({ caller: 'alice', scopes: [] }) } },
+    asks: [
+      ask({ url: '/x', headers: { 'x-key': '7' } }, 200, /"caller":"#b#alice"/),
+      ask('/x', 401),
+    ],
+  },
+  'a field that OpenAPI or Swagger has elsewhere, or a keyword of a schema': `paths:\n  /x:\n    get:\n      produces: [text/plain] # here\n      operationId: run\n      responses: { '204': { description: Done } }\n`,
+  'texts and examples for people that are of another type, or are not there': {
+    yaml: `openapi: 3.1.0\ninfo: { title: 7 }\npaths:\n  /x: { get: { summary: 7, parameters: [{ name: a, in: query, examples: [{ id: 1 }], schema: { title: 7, description: 7, type: integer } }], operationId: run, responses: { '200': { description: 200, content: { application/json: { examples: { a: { id: 1 } } } } } } } }\n`,
+    asks: [ask('/x?a=7', 200, '{"query":{"a":7}}')],
+  },
+  'a member that is empty in YAML, as `parameters:`': {
+    yaml: `servers:\npaths:\n  /x:\n    post:\n      operationId: run\n      parameters:\n      requestBody: { content: { application/json: { schema: { type: object, required: , additionalProperties: false, properties: { a: , b: { enum: [null] } } } } } }\n      responses: { '200': { description: , content: { application/json: } } }\n`,
+    asks: [
+      ...accepted(json, '{"a":1} {"a":"x","b":null}'),
+      ...refused(json, '{"b":1} {"c":1}', /body/),
+    ],
+  },
+  'an empty list of scopes in `security` that is left out': {
+    yaml: `paths:\n  /x: { get: { security: [{ b: }], ${OPERATION} } }\ncomponents: { securitySchemes: { b: { type: apiKey, in: header, name: X-Key } } }\n`,
+    product: { guards: { b: async () => ({ caller: 'alice', scopes: [] }) } },
+    asks: [ask({ url: '/x', headers: { 'x-key': '7' } }, 200, /alice/), ask('/x', 401)],
+  },
   'extensions: `x-...`, with a `$ref`, too': {
     yaml: `x-a: { $ref: '#/nowhere' }\nx-tagGroups: 7\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
     asks: [ask('/x', 200)],

@@ -177,6 +177,13 @@ export const SCHEMAS: Constructs = {
     '{"a":"a"} {"a":7} {"b":null}',
     'components: { schemas: { A: { type: string, nullable: false } } }',
   ),
+  '`required: true` in the schema of a member': {
+    yaml: `paths:\n  /x: { post: { operationId: run, requestBody: { content: { application/json: { schema: { type: object, properties: { a: { type: integer, required: true }, required: { type: integer } } } } } }, responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [
+      ...accepted(json, '{"a":1,"required":1}'),
+      ...refused(json, '{"a":"x"} {"required":"x"}', /body/),
+    ],
+  },
   'other keywords that JSON Schema 2020-12 does not have, `$recursiveRef` among them': schema(
     'type: string\nmin_length: 2\n$recursiveAnchor: true',
     '"a"',
