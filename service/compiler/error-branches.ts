@@ -26,14 +26,21 @@ interface Branch {
 /** A condition: as TypeScript, with the names of the parameters that it uses. */
 type Condition = Pick<Part, 'text' | 'uses'>
 
-/** Makes one function for several forms of errors. If the body of one form does not fit all of them, the function has branches. */
-export function suggestErrorBody(root: Oas3_1Definition, forms: readonly Form[]): Suggestion {
+/**
+ * Makes one function for several forms of errors. If the body of one form does not fit all of them, the function has branches.
+ * @param undescribed errors that have these forms if the function can write them
+ */
+export function suggestErrorBody(
+  root: Oas3_1Definition,
+  forms: readonly Form[],
+  undescribed: readonly DescribedError[],
+): Suggestion {
   const bodies = forms.flatMap((form) => {
     const findError = (write: Part['make']) => firstError(form.errors, write)
     return bodyOf(root, form.schema, findError) ?? []
   })
   const errors = forms.flatMap((form) => form.errors)
-  const branches = branchesFor(bodies, errors)
+  const branches = branchesFor(bodies, [...errors, ...undescribed])
   const written = branches.flatMap(({ body, errors }) =>
     errors.map((error) => [error, body] as const),
   )

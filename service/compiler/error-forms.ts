@@ -5,7 +5,6 @@ import { bodyKind } from './body-kinds.ts'
 import {
   bodyFault,
   checkOfErrors,
-  type DescribedError,
   findMisfit,
   findStatus,
   KNOWN_FORMS,
@@ -18,7 +17,7 @@ import { suggestErrorBody } from './error-branches.ts'
 import { derefEntries } from './references.ts'
 import { findLocation } from './source-locations.ts'
 import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
-import type { Context } from './schemas.ts'
+import type { Context, ErrorOfProduct } from './schemas.ts'
 
 /** The usual format of an error. */
 const USUAL = { type: 'application/json', form: 'error' } as const
@@ -32,26 +31,37 @@ const WRITE = 'write into product.ts errorBody:'
 
 /** The formats of the service's own errors, by status. There are none if all are usual. */
 export function readErrors(context: Context, normal: NormalOperation): Operation['errors'] {
-  const { method, responses } = normal
-  if (method === 'HEAD') return {} // its answers have no bodies
+  if (normal.method === 'HEAD') return {} // its answers have no bodies
   reportUndescribed(context, normal)
-  const statuses = (key: string) => statusesOf(normal.path, responses, key)
-  const own = Object.entries(responses).filter(([key]) => statuses(key).length > 0)
-  const hasContent = ([, { content }]: (typeof own)[number]) => derefEntries(content).length > 0
-  const errors: Record<string, ErrorFormat> = {}
-  for (const [key, response] of own.filter(hasContent))
-    errors[key] = readError(context, { operation: normal, statuses: statuses(key) }, response)
-  const [first] = Object.values(errors)
-  for (const [key, response] of own.filter((entry) => !hasContent(entry))) {
-    errors[key] = undescribedFormat(context, first)
-    const isWritten = findLocation(response) !== undefined // normal-form.ts may have added it
-    if (isWritten) context.diagnostics.warn(response, NO_ERROR_CONTENT)
-  }
+  const errors = readFormats(context, normal)
   const formats = Object.values(errors)
   if (context.product?.errorBody && formats.length === 0)
     return { default: undescribedFormat(context, undefined) }
   const areUsual = formats.every((format) => isDeepStrictEqual(format, USUAL))
   return areUsual ? {} : errors
+}
+
+/** The formats of the errors that an operation describes. */
+function readFormats(context: Context, normal: NormalOperation): Operation['errors'] {
+  const { path, responses } = normal
+  const statuses = (key?: string) => statusesOf(path, responses, key)
+  const own = Object.entries(responses).filter(([key]) => statuses(key).length > 0)
+  const hasContent = ([, { content }]: (typeof own)[number]) => derefEntries(content).length > 0
+  const errors: Record<string, ErrorFormat> = {}
+  const [keyOfFirst] = own.find(hasContent) ?? []
+  for (const [key, response] of own.filter(hasContent)) {
+    const undescribed = key === keyOfFirst ? statuses() : []
+    const origin = { operation: normal, statuses: statuses(key), undescribed }
+    errors[key] = readError(context, origin, response)
+  }
+  const [first] = Object.values(errors)
+  for (const [key, response] of own.filter((entry) => !hasContent(entry))) {
+    if (statuses(key).join() === '404') continue // its method answers it, but for a segment like ".."
+    errors[key] = undescribedFormat(context, first)
+    const isWritten = findLocation(response) !== undefined // normal-form.ts may have added it
+    if (isWritten) context.diagnostics.warn(response, NO_ERROR_CONTENT)
+  }
+  return errors
 }
 
 /** Reports the errors of requests that the service answers by itself, and that the contract does not name. */
@@ -87,7 +97,7 @@ const NO_ERROR_CONTENT =
   'the service writes this error with a body, which says why: describe it in "content"'
 
 /** The operation of an error, and its statuses. */
-type Origin = Pick<DescribedError, 'operation' | 'statuses'>
+type Origin = Pick<ErrorOfProduct, 'operation' | 'statuses' | 'undescribed'>
 
 /** Reads the format of an error. */
 function readError(context: Context, origin: Origin, response: openapi.Response): ErrorFormat {
@@ -150,7 +160,10 @@ export function checkErrorBody(context: Context): void {
 function suggestForErrors({ root, product, schemas, diagnostics, errorsOfProduct }: Context): void {
   const byForm = Map.groupBy(errorsOfProduct, ({ schema }) => schema)
   const forms = [...byForm].map(([id, errors]) => ({ schema: schemas.nodeOf(id), errors }))
-  const { text, written } = suggestErrorBody(root, forms)
+  const undescribed = errorsOfProduct
+    .filter((error) => error.undescribed.length > 0)
+    .map((error) => ({ ...error, statuses: error.undescribed }))
+  const { text, written } = suggestErrorBody(root, forms, undescribed)
   const report = product === undefined ? diagnostics.warn : diagnostics.error
   for (const described of errorsOfProduct) {
     const body = written.get(described)

@@ -17,6 +17,8 @@ import { bytesRule, isFile, type SentAs } from './shapes.ts'
 export interface ErrorOfProduct extends DescribedError {
   /** Its place in the document. */
   readonly media: object
+  /** The statuses that the operation does not describe, and that have this form, because it is the first one. */
+  readonly undescribed: readonly number[]
 }
 
 /** The document to compile, with its schemas and its diagnostics. */

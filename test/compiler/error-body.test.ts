@@ -140,6 +140,7 @@ const A =
 const B =
   '{ type: object, required: [b, detail], properties: { b: { const: 2 }, detail: { type: string } }, additionalProperties: false }'
 const C = '{ type: object, required: [b], properties: { b: { type: integer }, detail: {} } }'
+const KNOWN = '{ type: object, required: [error, message] }'
 const OF_A = '{ a: 1, message }'
 const OF_B = '{ b: 2, detail: message }'
 
@@ -163,20 +164,16 @@ const FORMS: readonly (readonly [
     'a form for all statuses but one',
     {
       x: { '401': A, default: B },
-      y: { '401': A },
-      z: { '401': A },
-      u: { '401': A },
-      v: { '401': A },
-      w: { '401': A },
-      r: { '401': A },
-      s: { '401': A },
-      t: { '401': A },
-      a: { '401': A },
-      b: { '401': A },
-      c: { '401': A },
-      d: { '401': A },
+      ...Object.fromEntries(
+        'a b c d e f g h i j k l m'.split(' ').map((id) => [id, { '401': A, default: KNOWN }]),
+      ),
     },
     `(status, message) => { if (status !== 401) return ${OF_B}; return ${OF_A} }`,
+  ],
+  [
+    'a form for an operation, also where it does not describe a status',
+    { x: { '400': A }, y: { '503': B } },
+    `(_status, message, { operationId }) => { if (operationId === 'y') return ${OF_B}; return ${OF_A} }`,
   ],
   [
     'a form for some statuses',
@@ -190,7 +187,7 @@ const FORMS: readonly (readonly [
   ],
   [
     'a form for the faults of the caller',
-    { x: { '400': A, '5XX': B } },
+    { x: { '4XX': A, '5XX': B }, y: { '4XX': KNOWN, '5XX': B }, z: { '4XX': KNOWN, '5XX': B } },
     `(status, message) => { if (status < 500) return ${OF_A}; return ${OF_B} }`,
   ],
   [

@@ -172,11 +172,12 @@ const succeedsByDefault = ({ responses }: Operation) =>
 /** The answer to an error that the operation has no response for: it has the form of another error of it. */
 function undescribedError(
   contract: Contract,
-  { id, responses }: Operation,
+  { id, path, responses }: Operation,
   status: number,
 ): Response {
   const { anyError, errorBody } = contract
-  const own = [...STATUSES].flatMap((status) => keysOf(status))
+  const ofPath = path.includes('{') ? [404] : [] // a segment like ".." is no parameter
+  const own = [...STATUSES, ...ofPath].flatMap((status) => keysOf(status))
   const described = [...responses].find(([key, { schemas }]) => own.includes(key) && schemas.size)
   if (described !== undefined) return { ...anyError, schemas: described[1].schemas }
   if (errorBody === undefined) return anyError

@@ -12,8 +12,13 @@ const OWN_STATUSES = [400, 401, 403, 404, 408, 413, 415, 417, 431, 500, 501, 503
 /**
  * The statuses of the service's own errors that a key of `responses` describes. Only a path with parameters has 404: some
  * segments, such as `..`, are no parameter.
+ * @param key undefined for the statuses that no key describes
  */
-export function statusesOf(path: string, responses: object, key: string): readonly number[] {
+export function statusesOf(
+  path: string,
+  responses: object,
+  key: string | undefined,
+): readonly number[] {
   const hasParameters = path.includes('{')
   return OWN_STATUSES.filter((status) => {
     const isOwn = status !== 404 || hasParameters
