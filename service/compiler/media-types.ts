@@ -22,7 +22,8 @@ export function readBody(
 ): Body {
   const { diagnostics } = context
   const content: Record<string, Media> = {}
-  for (const { type, media, kind } of servedContent(context, described, 'request')) {
+  for (const served of servedContent(context, described, 'request')) {
+    const { type, media, kind } = served
     if (kind === 'events') continue
     const standard = required ? undefined : schemaWith(media.schema, 'default')
     if (standard)
@@ -34,7 +35,7 @@ export function readBody(
         `the media type ${type} is there twice: leave one out`,
         type,
       )
-    const schema = addSchema(context, kind, media)
+    const schema = served.isUnchecked ? null : addSchema(context, kind, media)
     if (kind === 'multipart' || kind === 'urlencoded') checkFields(context, kind, media)
     content[name] = { kind, schema, limit: readLimit(context, kind, media) }
   }
@@ -61,19 +62,21 @@ export function readResponse(
   }
   const served = isEmpty ? [] : servedContent(context, response.content, 'response')
   return Object.fromEntries(
-    served.map(({ type, media, kind }) => [type, compileMedia(context, kind, media)] as const),
+    served.map((media) => [media.type, compileMedia(context, media)] as const),
   )
 }
 
 /** The schema of a stream of events is that of the data of each event. A text is sent as it is, all else as JSON. */
-function compileMedia(context: Context, kind: MediaKind, media: openapi.MediaType): ResponseMedia {
+function compileMedia(context: Context, served: ServedMediaType): ResponseMedia {
+  const { kind, media, isUnchecked = false } = served
+  if (isUnchecked && kind !== 'events') return { kind, schema: null }
   if (kind !== 'events') return { kind, schema: addSchema(context, kind, media) }
   const isText = media.schema === undefined || allowedTypes(media.schema).join() === 'string'
   const dataKind = isText ? 'text' : 'json'
   return { kind: dataKind, schema: addSchema(context, dataKind, media), events: true }
 }
 
-/** A media type of the document, with the kind of its bodies; or why it is not served. */
+/** A media type of the document, as it is served. */
 export interface MediaType {
   /** As it is written: a type, or a range such as `image/*`. */
   readonly range: string
@@ -82,6 +85,8 @@ export interface MediaType {
 }
 interface ServedMediaType extends MediaType {
   readonly kind: MediaKind
+  /** Whether its bodies are passed on as they are, whatever its schema says. */
+  readonly isUnchecked?: boolean
 }
 
 /** The media types that are served. If there are any, all others are left out. */
@@ -96,14 +101,43 @@ function servedContent(
     const isServed = refusalOfMedia(mediaType.type, mediaType.media, use) === undefined
     return isServed && typeof kind === 'string' ? [{ ...mediaType, kind }] : []
   })
+  const unchecked = served.length > 0 ? [] : mediaTypes.flatMap((own) => passOn(own, use))
+  for (const { type, kind, media } of unchecked)
+    diagnostics.warn(media, `a body of ${type} is ${kind}, which nobody parses or checks`)
+  const usable = [...served, ...unchecked]
   for (const { range, type, media } of mediaTypes) {
     const refusal = refusalOfMedia(type, media, use)
-    if (refusal === undefined) continue
+    if (refusal === undefined || unchecked.some((own) => own.media === media)) continue
     const { text, path } = refusal
-    if (served.length === 0) diagnostics.error(media, text, ...path)
+    if (usable.length === 0) diagnostics.error(media, text, ...path)
     else diagnostics.warn(media, `${range} is left out: ${text}`, ...path)
   }
-  return served
+  return usable
+}
+
+/** Types of texts and of streams of lines that the service neither reads nor writes. */
+const OTHER_TEXT = /[/+]xml$|^application\/(x-)?yaml$/i
+const LINES = /^application\/(x-)?(ndjson|jsonl|json-seq)$/i
+
+/**
+ * A media type that only the method can write, or whose schema only the method can heed. In a request, a text whose schema is one
+ * of a text, too: there the schema of anything else is a promise to check.
+ */
+function passOn(mediaType: MediaType, use: Use): readonly ServedMediaType[] {
+  const { type, media } = mediaType
+  const kind = passedOnAs(type)
+  if (kind === undefined || media.encoding !== undefined) return []
+  const isText = /^(string|any)$/.test(allowedTypes(media.schema).join())
+  const isOther = OTHER_TEXT.test(type)
+  if (use === 'request' && !(isOther && isText)) return []
+  return [{ ...mediaType, kind, isUnchecked: true }]
+}
+
+function passedOnAs(type: string): 'text' | 'bytes' | undefined {
+  if (LINES.test(type)) return 'bytes'
+  if (OTHER_TEXT.test(type)) return 'text'
+  const kind = bodyKind(type)
+  return kind === 'text' || kind === 'bytes' ? kind : undefined
 }
 
 /** Lists media types without their parameters, each once. */

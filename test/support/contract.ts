@@ -196,7 +196,7 @@ function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limi
   )
   const byType = new Map(entries)
   const types = [...byType.keys()]
-  const type = types.find(isJson) ?? types.find(isServed) ?? ''
+  const type = types.find(isJson) ?? types.find(isServed) ?? types[0] ?? ''
   const media = follow(root, byType.get(type))
   const schema = schemaOf(media['schema'], 'readOnly')
   const most = [

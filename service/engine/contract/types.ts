@@ -92,7 +92,7 @@ type Lower<Type> = Lowercase<Type & string>
 type Json = 'application/json' | 'text/json' | `${string}+json`
 type Form = 'multipart/form-data' | 'application/x-www-form-urlencoded'
 type Range = `${string}/*`
-type Text = `text/${string}`
+type Text = `text/${string}` | `application/${'xml' | 'yaml' | 'x-yaml'}` | `${string}+xml`
 
 // Members that only one direction has:
 

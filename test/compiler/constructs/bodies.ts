@@ -465,7 +465,15 @@ export const BODIES: Constructs = {
   'a key of `content` that is no media type, as `application/json:`': body(
     '"application/json:": { schema: { type: object } } # here',
   ),
-  'XML, YAML, streams of events, `multipart/mixed`, other media types with `*`, another charset than UTF-8':
+  'XML or YAML whose schema is a text, or that has no schema: the method gets the text': {
+    yaml: body(`application/xml: { schema: { type: string } }\napplication/x-yaml: {}`),
+    asks: [
+      ask(post('<a>\u00e9</a>', 'application/xml'), 200, '{"body":"<a>\u00e9</a>"}'),
+      ask(post('a: 1', 'application/x-yaml; charset=utf-8'), 200, '{"body":"a: 1"}'),
+      ask(post('{}', 'application/json'), 415),
+    ],
+  },
+  'other XML and YAML, streams of events, `multipart/mixed`, other media types with `*`, another charset than UTF-8':
     body('application/xml: { schema: { type: object } } # here'),
   'a body without `x-body-limit`: up to 100 KiB, of bytes and forms in parts up to 1 MiB; more: 413':
     {

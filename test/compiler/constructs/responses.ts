@@ -24,6 +24,21 @@ const USERS: Served = {
   /x: { post: { operationId: run, requestBody: { content: { application/json: { x-body-limit: 99, schema: { $ref: '#/components/schemas/User' } } } }, responses: { '200': { description: Done, content: { application/json: { schema: { $ref: '#/components/schemas/User' } } } } } } }
 components: { schemas: { User: ${USER}, Secret: { type: string, writeOnly: true } } }\n`,
 }
+/** Media types that only a method can write, and what it answers. */
+const UNCHECKED = {
+  xml: 'application/xml: { schema: { type: object, properties: { a: {} } } }',
+  lines: 'application/x-ndjson: { schema: { type: object } }',
+  csv: 'text/csv: { schema: { type: array, items: { type: object } } }',
+  zip: 'application/zip: { schema: { type: object } }',
+  both: 'application/json: {}, application/xml: { schema: { type: object } }',
+}
+const WRITTEN: Readonly<Record<string, unknown>> = {
+  xml: '<a/>',
+  lines: Readable.from(['{}\n', '{}\n']),
+  csv: 'a,b',
+  zip: Buffer.from('PK'),
+  both: { a: 1 },
+}
 const asked = (query: unknown) => Object.keys(query ?? {})[0] ?? ''
 const sending = (headers: Readonly<Record<string, string>>) => ({ url: '/x', headers })
 const as = (authorization: string) => sending({ authorization })
@@ -323,8 +338,25 @@ components:
       run: async () => ({ status: 200, body: Readable.from([{ data: 'a\nb' }]) }),
       asks: [ask('/x', 200, 'data: a\ndata: b\n\n')],
     },
-  'XML and forms as responses': responses(
-    `'200':\n  description: Done\n  content:\n    application/xml: { schema: { type: string } } # here`,
+  'XML, YAML, lines of JSON, and texts and bytes with a schema of anything else, where no other media type is served: the method writes them':
+    {
+      yaml: `paths:\n${Object.entries(UNCHECKED)
+        .map(
+          ([path, content]) =>
+            `  /${path}: { get: { operationId: ${path}, responses: { '200': { description: Done, content: { ${content} } } } } }\n`,
+        )
+        .join('')}`,
+      run: async (_, name) => ({ status: 200, body: WRITTEN[name] }),
+      asks: [
+        ask('/xml', 200, '<a/>', 'application/xml; charset=utf-8'),
+        ask('/lines', 200, '{}\n{}\n', 'application/x-ndjson'),
+        ask('/csv', 200, 'a,b', 'text/csv; charset=utf-8'),
+        ask('/zip', 200, 'PK', 'application/zip'),
+        ask('/both', 200, '{"a":1}'),
+      ],
+    },
+  'forms as responses': responses(
+    `'200':\n  description: Done\n  content:\n    multipart/form-data: { schema: { type: object } } # here`,
   ),
   '`name` and `in` of a header of a response': {
     yaml: responses(
