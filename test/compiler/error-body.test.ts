@@ -124,6 +124,23 @@ t.test('a body without the message is said to be so', async (t) => {
   )
 })
 
+t.test('a message that the schema restricts is written only if all messages fit', async (t) => {
+  const bounded = (rule: string) =>
+    `{ type: object, required: [kind, message], properties: { kind: { const: 1 }, message: { type: string, ${rule} } }, additionalProperties: false }`
+  for (const [rule, text] of [
+    ['maxLength: 552', 'message'],
+    ['maxLength: 551', 'message: message.slice(0, 551)'],
+    ['minLength: 1', 'message'],
+    [String.raw`pattern: '^[^"\\]*$'`, "message: 'string'"],
+    ["pattern: '^[A-Z ]+$'", "message: 'A'"],
+    ['enum: [Wrong, Away]', "message: 'Wrong'"],
+  ] as const) {
+    const lines = (await dryRun(fileOf(t, yaml(bounded(rule))))).join('\n')
+    t.match(lines, `=> ({ kind: 1, ${text} }),`, rule)
+    t.equal(lines.includes('has no place for the message'), text.includes("'"), rule)
+  }
+})
+
 t.test('an error for which no body can be made is refused, with its schema', async (t) => {
   const schema = '{ type: object, required: [a], properties: { a: { type: integer, enum: [] } } }'
   const lines = await dryRun(fileOf(t, yaml(schema)))
@@ -237,7 +254,7 @@ t.test('an errorBody is tried with the operations that it tells apart', async (t
   }
   await t.rejects(compile(file, product), {
     message:
-      /:10: errorBody\(404, 'The reason', { operationId: 'x', ... }\) does not fit: body has none of the members a, message. It must fit { type: 'object', required: \[ 'a', 'message' \], .* }$/m,
+      /:10: errorBody\(404, 'The reason', { operationId: 'x', ... }\) does not fit: .* It must fit { type: 'object', required: \[ 'a', 'message' \], .* }$/m,
   })
 })
 

@@ -114,5 +114,15 @@ for (const [what, yaml] of Object.entries(CONTRACTS)) {
     t.equal(await statusOf('GET', '/y/%2e'), 404)
     t.equal(await statusOf('GET', '/unknown'), 404)
     t.equal(await statusOf('PUT', '/x/1'), 405)
+
+    const unfit = '(_status, message) => ({ wrong: message })'
+    writeFileSync(`${folder}/service/product.ts`, productWith(unfit, 'new Methods()'))
+    t.match(
+      await run(node('service/main.ts'), { DATABASE_URL: `sqlite:${folder}/other.db` }, folder),
+      {
+        code: 1,
+        stdout: /errorBody\(\d+, 'The reason'\) does not fit: .* It must fit { type: 'object'/,
+      },
+    )
   })
 }
