@@ -81,5 +81,6 @@ function toHttpError(error: Error & { readonly statusCode?: number }): HttpError
   if (error instanceof StoreUnavailable) return STORE_AWAY
   const { statusCode = 500 } = error
   const status = statusCode >= 400 && statusCode < 500 ? statusCode : 500
-  return new HttpError(status, STATUS_CODES[status] ?? '') // the message of a library may quote the request
+  // The message of a library may quote the request.
+  return new HttpError(status, STATUS_CODES[status] ?? 'The request is refused')
 }

@@ -205,9 +205,14 @@ t.test(
 )
 
 t.test('a refusal that a library throws has its status, but not its message', async (t) => {
-  const refuse = () => Promise.reject(Object.assign(new Error('secret'), { statusCode: 413 }))
-  const app = await boot(t, { yaml: '', run: refuse })
-  t.strictSame((await app.inject('/x')).json(), { error: 413, message: 'Payload Too Large' })
+  for (const [statusCode, message] of [
+    [413, 'Payload Too Large'],
+    [499, 'The request is refused'], // HTTP has no such status
+  ] as const) {
+    const refuse = () => Promise.reject(Object.assign(new Error('secret'), { statusCode }))
+    const app = await boot(t, { yaml: '', run: refuse })
+    t.strictSame((await app.inject('/x')).json(), { error: statusCode, message })
+  }
 })
 
 t.test('what nobody foresaw is 500 and says nothing; the log has it all', async (t) => {
