@@ -157,7 +157,21 @@ export const DOCUMENTS: Constructs = {
         ask({ method: 'HEAD', url: '/z' }, 200, ''),
       ],
     },
-  '`options`, `trace`': `paths:\n  /x:\n    options: { ${OPERATION} } # here\n`,
+  '`options`: a method of its own. Without it, OPTIONS answers 204 with `Allow`': {
+    yaml: `paths:\n  /x/{id}:\n    get: { ${OPERATION} }\n    options: { operationId: ask, responses: { '200': { description: Done, headers: { Access-Control-Allow-Origin: { schema: { type: string } } }, content: {} } } }\n  /y: { get: { ${OPERATION.replace('run', 'y')} } }\n  /z: { options: { ${OPERATION.replace('run', 'z')} } }\n`,
+    run: async (_, name) =>
+      name === 'ask'
+        ? { status: 200, headers: { 'Access-Control-Allow-Origin': '*' } }
+        : { status: 200, body: name },
+    asks: [
+      ask({ method: 'OPTIONS', url: '/x/7' }, 200, ''),
+      ask({ method: 'OPTIONS', url: '/y' }, 204, ''),
+      ask({ method: 'OPTIONS', url: '/z' }, 200, '"z"'),
+      ask({ method: 'DELETE', url: '/z' }, 405),
+      ask('/x/7', 200, '"run"'),
+    ],
+  },
+  '`trace`': `paths:\n  /x:\n    trace: { ${OPERATION} } # here\n`,
   'a path of plain segments and `{parameters}`, whatever their names': {
     yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n  /{a-b}/{a_b}/{a.b}/{a_45_b}: { get: { parameters: [${['a-b', 'a_b', 'a.b', 'a_45_b'].map((name) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`).join()}], ${OPERATION.replace('run', 'four')} } }\n`,
     asks: [

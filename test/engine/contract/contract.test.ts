@@ -113,12 +113,12 @@ t.test(
 )
 
 t.test('the linter of the project, and of an editor, tells what is refused', async (t) => {
-  const options = '    options: { responses: { default: { description: None } } }\n'
-  const file = written(t, ['  /plants/{id}:\n', `  /plants/{id}:\n${options}`])
+  const trace = '    trace: { responses: { default: { description: None } } }\n'
+  const file = written(t, ['  /plants/{id}:\n', `  /plants/{id}:\n${trace}`])
   const linter = ['node_modules/.bin/redocly', 'lint', '--config=redocly.yaml', '--format=stylish']
   t.match(await run([...linter, file], {}), {
     code: 1,
-    stdout: /rule\/options +"options" is not served/,
+    stdout: /rule\/trace +"trace" is not served/,
   })
 })
 
