@@ -71,7 +71,7 @@ const OF_SWAGGER_UI: Readonly<Record<string, readonly string[]>> = {
     ...['.microlight span', '.parameter__in', '.json-schema-2020-12__constraint--string'],
   ],
   'heading-order': ['.opblock-tag', '.modal-ux-header > h3'],
-  label: ['.body-param__text'],
+  label: ['.body-param__text', '.parameters-col_description textarea'],
   'label-content-name-mismatch': ['.auth-btn-wrapper > .authorize'],
   'landmark-unique': ['.responses-table'],
   'nested-interactive': ['.opblock-summary-control'],
