@@ -44,9 +44,19 @@ function readDocument(text) {
   return contract
 }
 
+/** The target of a reference, and of the references that it leads to: all are in the document. */
+function follow(contract, node, seen = []) {
+  if (typeof node?.$ref !== 'string' || seen.includes(node)) return node
+  const names = decodeURIComponent(node.$ref).split('/').slice(1)
+  const keys = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const target = keys.reduce((value, key) => value?.[key], contract)
+  return follow(contract, target, [...seen, node])
+}
+
 /** Where a person can sign in, they can paste a token, too: a scheme beside each one that signs in. */
 function addTokenFields(contract) {
   const schemes = contract.components?.securitySchemes ?? {}
+  for (const [name, scheme] of Object.entries(schemes)) schemes[name] = follow(contract, scheme)
   const signIn = Object.keys(schemes).filter((name) =>
     /^(oauth2|openIdConnect)$/.test(schemes[name]?.type),
   )
@@ -76,30 +86,68 @@ function addTokenFields(contract) {
 const quote = (text) => JSON.stringify(text)
 const NO_TEXT = 'the body is no text: see cURL'
 
+/** The parts of a form: a name, and a text or a file. Swagger UI numbers the names of several. */
+const partsOf = (body) =>
+  Object.entries(body).map(([name, part]) => ({
+    name: quote(name.replace(/_\*\*\[\].*$/s, '')),
+    part: part instanceof File || typeof part === 'string' ? part : JSON.stringify(part),
+  }))
+
+/** A request: its body is a text, a file, the parts of a form, or none of these. */
 function readRequest(request) {
   const { url, method, headers = {}, body } = request.toJS()
-  const sent = Object.entries(headers).filter(([name]) => !/^accept$/i.test(name) || headers[name])
+  const isForm = Object.entries(headers).some(
+    ([name, value]) => /^content-type$/i.test(name) && /^multipart\/form-data/i.test(value),
+  )
+  // The boundary of the parts is made where they are sent.
+  const isMade = (name) => isForm && /^content-type$/i.test(name)
+  const sent = Object.entries(headers).filter(([name, value]) => value && !isMade(name))
   const lines = sent.map(([name, value]) => `${quote(name)}: ${quote(String(value))},`)
-  return { url, method, lines, body: request.get('body') === undefined ? undefined : body }
+  if (request.get('body') === undefined) return { url, method, lines }
+  if (typeof body === 'string') return { url, method, lines, text: quote(body) }
+  if (body instanceof File) return { url, method, lines, file: quote(body.name) }
+  return isForm && body !== null && typeof body === 'object'
+    ? { url, method, lines, parts: partsOf(body) }
+    : { url, method, lines, isOther: true }
+}
+
+/** @returns the value of a part, and the name and the type of a file */
+function javaScriptPart(part) {
+  if (typeof part === 'string') return quote(part)
+  const type = part.type === '' ? '' : `, { type: ${quote(part.type)} }`
+  return `await openAsBlob(${quote(part.name)}${type}), ${quote(part.name)}`
 }
 
 function writeJavaScript(request) {
-  const { url, method, lines, body } = readRequest(request)
+  const { url, method, lines, text, file, parts = [], isOther } = readRequest(request)
+  const hasFile = file !== undefined || parts.some(({ part }) => typeof part !== 'string')
+  const form = parts.map(({ name, part }) => `form.append(${name}, ${javaScriptPart(part)})`)
   return [
+    ...(hasFile ? ["import { openAsBlob } from 'node:fs'", ''] : []),
+    ...(parts.length > 0 ? ['const form = new FormData()', ...form] : []),
     `const response = await fetch(${quote(url)}, {`,
     `  method: ${quote(method)},`,
     '  headers: {',
     ...lines.map((line) => `    ${line}`),
     '  },',
-    ...(typeof body === 'string' ? [`  body: ${quote(body)},`] : []),
-    ...(body !== undefined && typeof body !== 'string' ? [`  // ${NO_TEXT}`] : []),
+    ...(text === undefined ? [] : [`  body: ${text},`]),
+    ...(file === undefined ? [] : [`  body: await openAsBlob(${file}),`]),
+    ...(parts.length > 0 ? ['  body: form,'] : []),
+    ...(isOther ? [`  // ${NO_TEXT}`] : []),
     '})',
     'console.log(response.status, await response.text())',
   ].join('\n')
 }
 
+function pythonPart(part) {
+  if (typeof part === 'string') return `None, ${quote(part)}`
+  const type = part.type === '' ? '' : `, ${quote(part.type)}`
+  return `${quote(part.name)}, open(${quote(part.name)}, "rb")${type}`
+}
+
 function writePython(request) {
-  const { url, method, lines, body } = readRequest(request)
+  const { url, method, lines, text, file, parts = [], isOther } = readRequest(request)
+  const form = parts.map(({ name, part }) => `        (${name}, (${pythonPart(part)})),`)
   return [
     'import requests',
     '',
@@ -109,8 +157,10 @@ function writePython(request) {
     '    headers={',
     ...lines.map((line) => `        ${line}`),
     '    },',
-    ...(typeof body === 'string' ? [`    data=${quote(body)}.encode(),`] : []),
-    ...(body !== undefined && typeof body !== 'string' ? [`    # ${NO_TEXT}`] : []),
+    ...(text === undefined ? [] : [`    data=${text}.encode(),`]),
+    ...(file === undefined ? [] : [`    data=open(${file}, "rb"),`]),
+    ...(parts.length > 0 ? ['    files=[', ...form, '    ],'] : []),
+    ...(isOther ? [`    # ${NO_TEXT}`] : []),
     ')',
     'print(response.status_code, response.text)',
   ].join('\n')

@@ -16,12 +16,13 @@ const chromium = await browser(t, 'docs.example')
 
 const contractOf = (issuer: string) => `openapi: 3.1.0
 info: { title: Greetings, version: 1.0.0 }
-security: [{ oauth: [${SCOPE}] }, { connect: [] }]
+security: [{ oauth: [${SCOPE}] }, { connect: [] }, { same: [${SCOPE}] }]
 components:
   securitySchemes:
     oauth:
       type: oauth2
       flows: { authorizationCode: { authorizationUrl: '${issuer}/auth', tokenUrl: '${issuer}/token', scopes: { ${SCOPE}: Reads } } }
+    same: { $ref: '#/components/securitySchemes/oauth' }
     connect: { type: openIdConnect, openIdConnectUrl: '${issuer}/.well-known/openid-configuration' }
 paths:
   /hello:
@@ -123,7 +124,8 @@ for (const form of ['#client_id_authorizationCode', '#client_id_authorization_co
 t.test('a token can be pasted beside it, and the request has its samples', async (t) => {
   const { docs, provider } = await serve(t)
   const { page, faults } = await open(t, docs)
-  const section = page.locator('.auth-container', { hasText: 'oauth (token)' })
+  await page.locator('.auth-container', { hasText: 'oauth (token)' }).waitFor()
+  const section = page.locator('.auth-container', { hasText: 'same (token)' })
   await section.locator('input').fill(await provider.issue())
   await section.locator('.authorize').first().click()
   t.equal(await greet(page), `"${provider.issuer}#program"`)
