@@ -12,7 +12,7 @@ import {
 } from './diagnostics.ts'
 import { readProviders } from './credentials.ts'
 import { readOpenApi } from './document.ts'
-import { checkErrorBody } from './error-forms.ts'
+import { checkErrorBody, hasErrorBody } from './error-forms.ts'
 import { type Listed, listOperations, type NormalOperation, prefixOf } from './normal-form.ts'
 import { checkPaths, compileOperations, describeOperations } from './operations.ts'
 import { type Context, readItems, Schemas } from './schemas.ts'
@@ -114,12 +114,13 @@ function concernsOnly({ operations }: Diagnostic, leftOut: ReadonlySet<string>):
 }
 
 /**
- * A line for product.ts that leaves out all operations with errors.
+ * A line for product.ts that leaves out all operations with errors, but for those that an `errorBody` would serve.
  * @returns undefined if that would be none or all of them, or an error concerns the whole document
  */
 export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'names'>) {
   const refused = new Set<string>()
-  for (const { operations } of errors) {
+  for (const { operations, text } of errors) {
+    if (hasErrorBody(text)) continue
     if (operations === null) return undefined
     for (const operation of operations) refused.add(operation)
   }

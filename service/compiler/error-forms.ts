@@ -23,6 +23,7 @@ import type { Context, ErrorOfProduct } from './schemas.ts'
 const USUAL = { type: 'application/json', form: 'error' } as const
 /** The media type of RFC 9457. It names the form, so no other form is used, even if the schema accepts one. */
 const PROBLEM = 'application/problem+json'
+/** The beginning of the errors that show an `errorBody`. */
 const BY_ITSELF = 'the service answers this error by itself, in a form that it does not know'
 const NO_BODY =
   'the service answers this error by itself, and no body could be made for it: write into product.ts an errorBody that fits'
@@ -175,6 +176,11 @@ function suggestForErrors({ root, product, schemas, diagnostics, errorsOfProduct
     const place = body.uses.includes('message') ? '' : `, ${NO_MESSAGE}`
     report(described.media, `${BY_ITSELF}${place}: ${WRITE} ${text},`, 'schema')
   }
+}
+
+/** Whether the text of an error shows an `errorBody` to paste: then nothing need be left out. */
+export function hasErrorBody(text: string): boolean {
+  return text.startsWith(BY_ITSELF)
 }
 
 /** The names of the known forms that a media type allows. */

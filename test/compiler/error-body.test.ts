@@ -244,6 +244,12 @@ for (const [what, operations, text] of FORMS) {
   })
 }
 
+t.test('what an errorBody would serve need not be left out', async (t) => {
+  const unfit = '{ type: object, required: [a], properties: { a: { not: {} } } }'
+  const file = fileOf(t, documentOf({ x: { default: A }, y: { default: unfit } }))
+  await t.rejects(compile(file, {}), { message: /errorBody: \(_.*\n.*\n.*without: \['y'\],$/ })
+})
+
 t.test('an errorBody is tried with the operations that it tells apart', async (t) => {
   const file = fileOf(t, documentOf({ x: { default: A }, y: { default: B } }))
   const product: ProductHooks = {
