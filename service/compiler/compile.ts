@@ -29,6 +29,8 @@ export interface Inspected extends DiagnosticList {
   readonly names: ReadonlyMap<string, string>
   /** The operations that could be compiled, by these names. */
   readonly operations: ReadonlyMap<string, CompiledOperation>
+  /** The `errorBody` that the product lacks, as TypeScript: absent if the service knows the forms of all errors. */
+  readonly errorBody?: string | undefined
 }
 
 interface CompiledOperation {
@@ -59,7 +61,7 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
 
   checkPaths(context, listed)
   const operations = compileOperations(context, listed)
-  checkErrorBody(context)
+  const errorBody = checkErrorBody(context)
   const items = readItems(context)
   const sources = document.sources.map(([path, text]) => [path, hash('sha256', text)] as const)
   const compiled: Compiled = {
@@ -76,6 +78,7 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
   const { errors, warnings } = diagnostics.list()
   return {
     ...inspected,
+    errorBody,
     compiled,
     operations,
     errors: errors.filter((error) => !concernsOnly(error, leftOut)),

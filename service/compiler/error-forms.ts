@@ -145,20 +145,20 @@ function readJsonError(context: Context, origin: Origin, { type, media }: MediaT
   return { type, form }
 }
 
-/** Reports the errors that the product does not write, with a function that would write all of them. */
-export function checkErrorBody(context: Context): void {
+/** Reports the errors that the product does not write. @returns a function that would write all of them, as TypeScript */
+export function checkErrorBody(context: Context): string | undefined {
   const { product, schemas, diagnostics, errorsOfProduct } = context
-  if (product?.errorBody === undefined) {
-    suggestForErrors(context)
-    return
-  }
+  if (errorsOfProduct.length === 0) return undefined
+  if (product?.errorBody === undefined) return suggestForErrors(context)
   for (const described of errorsOfProduct) {
     const fault = bodyFault(schemas.compiled, described, product.errorBody)
     if (fault !== undefined) diagnostics.error(described.media, fault, 'schema')
   }
+  return undefined
 }
 
-function suggestForErrors({ root, product, schemas, diagnostics, errorsOfProduct }: Context): void {
+function suggestForErrors(context: Context): string {
+  const { root, product, schemas, diagnostics, errorsOfProduct } = context
   const byForm = Map.groupBy(errorsOfProduct, ({ schema }) => schema)
   const forms = [...byForm].map(([id, errors]) => ({ schema: schemas.nodeOf(id), errors }))
   const undescribed = errorsOfProduct
@@ -176,6 +176,7 @@ function suggestForErrors({ root, product, schemas, diagnostics, errorsOfProduct
     const place = body.uses.includes('message') ? '' : `, ${NO_MESSAGE}`
     report(described.media, `${BY_ITSELF}${place}: ${WRITE} ${text},`, 'schema')
   }
+  return text
 }
 
 /** Whether the text of an error shows an `errorBody` to paste: then nothing need be left out. */

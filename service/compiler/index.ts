@@ -39,3 +39,16 @@ export const generate = async (product: Product) =>
  */
 export const dev = async (load: () => Promise<{ product: Product }>) =>
   (await loadProgram(() => import('./dev.ts'))).dev(load)
+/**
+ * `npm run new`: makes a service of another contract, in a folder of its own.
+ * @param product of the service that is copied, without what is only its own
+ * @example
+ * ```ts
+ * import { newService } from './compiler/index.ts'
+ * import { product } from './product.ts'
+ *
+ * await newService(product)
+ * ```
+ */
+export const newService = async (product: Product) =>
+  (await loadProgram(() => import('./new-service.ts'))).newService(product)

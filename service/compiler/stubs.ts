@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect as print } from 'node:util'
 import { inspect, type Inspected } from './compile.ts'
 import { examplesOf, NAME } from './examples.ts'
 import { openCollections, type Product } from '../engine/index.ts'
@@ -24,7 +25,7 @@ interface Stub {
 function writeClass({ name, code, methods }: StubClass): string {
   const stubs = methods.map(({ id, method }) => {
     const lines = method.split('\n')
-    const key = NAME.test(id) ? id : `'${id}'`
+    const key = NAME.test(id) ? id : print(id)
     return [...lines.map((line) => `  // ${line.slice(2)}`), `  readonly ${key} = notWritten`, '']
   })
   return [
@@ -75,7 +76,7 @@ async function servicesOf(product: Product): Promise<readonly object[]> {
 }
 
 /** The name of the class in a file. @example `service/book-service.ts` gives `BookService` */
-function classNameOf(file: string): string {
+export function classNameOf(file: string): string {
   const words = basename(file, '.ts').split(/[^A-Za-z0-9]+/)
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }

@@ -182,6 +182,12 @@ export function isTakenByNpm(option: string): boolean {
   )
 }
 
+/** The folder in which a person called a script of npm, which runs it in the folder of package.json; else the current folder. */
+export function callersFolder(script: string): string {
+  const { npm_lifecycle_event: running, INIT_CWD: folder = '.' } = process.env
+  return running === script ? folder : '.'
+}
+
 /** A text of this pattern. A text that begins like a URL must be a valid URL. */
 function text(values: string, pattern = /^/): Type<string> {
   const isValid = (text: string) =>

@@ -1,5 +1,6 @@
 // The door for the compiler: the rules that compiler and engine share. They are not a part of index.ts, which every program
 // loads.
+export { callersFolder } from './config.ts'
 export type { ProductHooks } from './contract/product-hooks.ts'
 export type { ContractExamples, Example, OperationExamples } from './contract/examples.ts'
 export { type Contract, type RefusedOperation, toContract } from './contract/contract.ts'

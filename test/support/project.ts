@@ -38,6 +38,7 @@ export function putTestProduct(folder: string): void {
   )
   for (const name of others) fs.rmSync(`${folder}/service/${name}`, { force: true })
   fs.copyFileSync(`${from}/openapi.yaml`, `${folder}/openapi.yaml`)
+  fs.rmSync(`${folder}/.redocly.lint-ignore.yaml`, { force: true }) // it is about another contract
   for (const name of ['product', 'plant-service', 'note-service', 'changes', 'contract.gen']) {
     const text = readFileSync(`${from}/${name}.ts`, 'utf8').replace(
       '"./openapi.yaml"',

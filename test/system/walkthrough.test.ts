@@ -1,6 +1,14 @@
-// The README's sections "Contract and method" and "Add an operation", and the sections "Add a resource" and "Make it your
-// own" of service/README.md, done as they say in copies of the project.
-import { copyFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+// The README's sections "Contract and method" and "Add an operation", and the section "Add a resource" of
+// service/README.md, done as they say in copies of the project; and services of their own that `npm run new` makes.
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { run, start } from '../support/process.ts'
 import { copyProject, eventually, freePort, NPM } from '../support/project.ts'
@@ -19,10 +27,12 @@ const [yaml = '', method = '', promised = ''] = blocksOf(
   'Contract and method',
   '## Docs',
 )
+/** A service that was made by the command does not have it. */
+const skipIfNew = existsSync('service/new.ts') ? false : 'the service was made by npm run new'
 const promises = promised.trim().split(/\n */)
 const README = 'service/README.md'
 const added = blocksOf(README, 'Add a resource')
-const [, failure = '', remove = '', rename = ''] = blocksOf(README, 'Make it your own')
+const [, failure = ''] = blocksOf(README, 'Describe the product')
 const [takeOver = ''] = blocksOf(README, 'Take over a newer engine')
 
 t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
@@ -113,38 +123,84 @@ t.test('a second resource is added', { skip: skipAfter('listGardens') }, async (
   await passes(t)
 })
 
+/** Documents that become services of their own, by the names of the tests; and a path of each. */
+const DOCUMENTS: Readonly<Record<string, readonly [document: string, path: string]>> = {
+  'of a small contract': [
+    `openapi: 3.1.0
+info: { title: Dice, version: 0.1.0 }
+paths:
+  /rolls: { get: { operationId: roll, responses: { '200': { description: The eyes } } } }
+`,
+    '/rolls',
+  ],
+  'of a contract of OpenAPI 3.0': [readFileSync('test/system/museum.yaml', 'utf8'), '/v1/rooms'],
+}
+
+for (const [what, [document, path]] of Object.entries(DOCUMENTS)) {
+  t.test(`a new service ${what}`, { skip: skipIfNew }, async (t) => {
+    const { folder, passes } = await makeService(t, document)
+    const port = await freePort()
+    const environment = { PORT: String(port) }
+    // npm has the service as its child: both end with their group.
+    const place = { cwd: folder, isDetached: true }
+    const { printed, until } = await start(t, [...NPM, 'start'], environment, place)
+    await until(/listening at/)
+    await eventually(() => /^ {2}Data {4}\S+\.db$/m.test(printed.stderr)) // it has no collections yet
+    const { status } = await fetch(`http://127.0.0.1:${port}${path}`)
+    t.equal(status, 501, 'an operation is answered until its method is written')
+    await passes(t)
+  })
+}
+
 t.test(
-  'another product takes the place of plants, with the files of test/system/books/',
+  'a new service of the contract in test/system/books/, with its methods',
+  { skip: skipIfNew },
   async (t) => {
-    const { folder, npm, passes } = copyToFollow(t)
-    copyFileSync('test/system/books/openapi.yaml', `${folder}/openapi.yaml`)
-    const [books = '', keySchema = ''] = [
-      readFileSync(`${folder}/openapi.yaml`, 'utf8'),
-      added.at(-1),
-    ].map((text) => text?.replaceAll(/^ +/gm, ''))
+    const contract = readFileSync('test/system/books/openapi.yaml', 'utf8')
+    const [books = '', keySchema = ''] = [contract, added.at(-1)].map((text) =>
+      text?.replaceAll(/^ +/gm, ''),
+    )
     t.ok(keySchema !== '' && books.includes(keySchema), 'the schema of a text key in a path')
-    const dry = await npm('run', 'generate', '--', '--dry-run', 'openapi.yaml')
-    t.match(dry.stdout, /^8 of 8 operations are served$/m)
-    for (const file of ['product', 'library']) {
-      copyFileSync(`test/system/books/${file}.ts.txt`, `${folder}/service/${file}.ts`)
-    }
-    writeFileSync(`${folder}/service/failure.ts`, failure)
-    for (const change of [remove, rename])
-      t.match(await run(['sh', '-ec', change], {}, folder), { code: 0 })
+    const { folder, passes } = await makeService(t, contract)
     await passes(t)
 
-    t.test('the service takes over a newer engine', { timeout: 3_600_000 }, async (t) => {
+    t.test('its methods are written', { timeout: 3_600_000 }, async (t) => {
+      for (const [from, to] of [
+        ['product', 'product'],
+        ['library', 'library-service'],
+      ] as const)
+        copyFileSync(`test/system/books/${from}.ts.txt`, `${folder}/service/${to}.ts`)
+      writeFileSync(`${folder}/service/failure.ts`, failure)
+      await passes(t)
+    })
+
+    t.test('it takes over a newer engine', { timeout: 3_600_000 }, async (t) => {
       await commitNextVersion(t, folder)
       const [checkout = '', generate = ''] = takeOver.split('\n')
       for (const command of [checkout.replace('VERSION', 'next'), generate])
         t.match(await run(['sh', '-ec', command], {}, folder), { code: 0 })
       t.ok(existsSync(`${folder}/service/engine/new.ts`), 'what is new is there')
       t.notOk(existsSync(`${folder}/test/support/gone.ts`), 'what is gone is gone')
-      t.match(readFileSync(`${folder}/service/product.ts`, 'utf8'), "name: 'books'")
+      t.match(readFileSync(`${folder}/service/product.ts`, 'utf8'), "name: 'library'")
       await passes(t)
     })
   },
 )
+
+/** Runs `npm run new`. In the short form, the packages are shared with the project. */
+async function makeService(t: Test, document: string) {
+  t.setTimeout(3_600_000)
+  t.teardown(() => undefined) // tap removes the folder after it
+  const parent = t.testdir({ 'contract.yaml': document })
+  const folder = `${parent}/made`
+  const command = [...NPM, 'run', 'new', '--', folder, `${parent}/contract.yaml`]
+  const { code, stderr } = await run(command, {})
+  t.strictSame([code, stderr], [0, ''])
+  const service = follow(folder)
+  if (isLong) t.match(await service.npm('ci'), { code: 0 })
+  else symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  return service
+}
 
 /** Commits a service, and beside it, as `next`, a version of the project with one file more and one less. */
 async function commitNextVersion(t: Test, folder: string): Promise<void> {
@@ -154,7 +210,7 @@ async function commitNextVersion(t: Test, folder: string): Promise<void> {
   const git = 'git -c user.name=a -c user.email=a@b.example'
   const commit = `${git} add --all && ${git} commit --quiet --message a`
   for (const [command, where] of [
-    [`git init --quiet --initial-branch=main && ${commit}`, folder],
+    [commit, folder],
     [`git init --quiet --initial-branch=next && ${commit}`, newer],
     [`git fetch --quiet '${newer}' next:next`, folder],
   ] as const)
@@ -181,7 +237,11 @@ function skipAfter(operationId: string): string | false {
 /** Makes a copy of the project in which a section is followed. @param environment of its programs */
 function copyToFollow(t: Test, environment: Record<string, string> = {}) {
   t.setTimeout(3_600_000)
-  const folder = copyProject(t)
+  return follow(copyProject(t), environment)
+}
+
+/** What is done in the folder of a service. */
+function follow(folder: string, environment: Record<string, string> = {}) {
   /** Runs npm. */
   const npm = (...words: string[]) => run([...NPM, ...words], environment, folder)
   /** Changes a file at a place, which it must have. */

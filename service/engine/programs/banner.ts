@@ -35,7 +35,8 @@ export async function printBanner(
     return
   }
   const { DATABASE_URL: database } = config
-  const data = `  Data    ${placeOf(database)} (${await countItems(store, product)})`
+  const items = await countItems(store, product)
+  const data = `  Data    ${placeOf(database)}${items === '' ? '' : ` (${items})`}`
   const tokens = `  Token   ${variableFor(product, database)}npm run token -- issue <name>`
   printError(['', data, ...api, docs, tokens])
   if (isProduction || 'url' in database) return
