@@ -63,6 +63,8 @@ const MILLISECONDS: Part = { text: 'Date.now()', uses: [], make: () => Date.now(
 /** What a member is, by its name. */
 type Names = readonly (readonly [names: RegExp, part: Part])[]
 
+const MESSAGES =
+  /^(|.*message|msg|text|detail|(error_?)?description|error|problem|cause|reason|title|summary)s?(\[\])*$/i
 const TIMES = /^(date_?)?(time|timestamp|date)$/i
 const NUMBERS: Names = [
   [/^(status|(status|error)_?code|code|error)$/i, STATUS],
@@ -72,7 +74,7 @@ const BOOLEANS: Names = [[/^((is_?)?success(ful)?|ok|status)$/i, literal(false)]
 const TEXTS: Names = [
   [/^(code|error_?code|type)$/i, CODE],
   [/^(status|(status|error)_?code|code)$/i, STATUS_TEXT],
-  [/^(|.*message|msg|detail|(error_?)?description|error|reason|title)s?(\[\])*$/i, MESSAGE],
+  [MESSAGES, MESSAGE],
   [/^(path|instance)$/i, PATH],
   [/^((request|trace|correlation)_?)?id$/i, ID],
   [/^operation(_?id)?$/i, OPERATION],

@@ -71,6 +71,8 @@ const MEMBERS: readonly (readonly [member: string, text: string])[] = [
   ['details: { type: array, items: { type: string } }', 'details: [message]'],
   ['path: { type: array, items: { type: string } }', "path: ['string']"],
   ['developer_message: { type: string }', 'developer_message: message'],
+  ['text: { type: string }', 'text: message'],
+  ['problem: { type: string }', 'problem: message'],
   ['fields: { type: object, additionalProperties: { type: string } }', 'fields: {}'],
   ['detail: { type: string, maxLength: 300 }', 'detail: message.slice(0, 300)'],
   ['error: { enum: [BAD, WORSE] }', "error: 'BAD'"],
