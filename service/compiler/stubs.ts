@@ -68,15 +68,35 @@ function missingMethods({ root, operations }: Inspected, services: readonly obje
   return stubs
 }
 
-/** The services of a product, whose collections keep nothing: nobody calls a method. */
+/**
+ * The services of a product. Nobody calls a method, and nothing is opened: what their constructors get stands for anything.
+ */
 async function servicesOf(product: Product): Promise<readonly object[]> {
-  const nothing = { collection: () => ({}) as never }
-  const collections = await openCollections(product, nothing)
-  return product.services(collections as Readonly<Record<string, unknown>>, {})
+  const collections = await openCollections(product, { collection: () => ANYTHING })
+  return product.services(collections as Readonly<Record<string, unknown>>, ANYTHING)
 }
 
-/** The name of the class in a file. @example `service/book-service.ts` gives `BookService` */
+/** Can be called, and each member of it is the same. */
+const ANYTHING: never = new Proxy(anything, {
+  get: (_, name): unknown => (name in OF_VALUES ? Reflect.get(OF_VALUES, name) : ANYTHING),
+  apply: () => ANYTHING,
+  construct: () => ANYTHING,
+}) as never
+
+function anything(): void {
+  // Only its kind is used: it can be called, also with `new`.
+}
+
+/** What the language itself asks a value for: it is an empty text, an empty list, and no promise. */
+const OF_VALUES = {
+  [Symbol.toPrimitive]: () => '',
+  [Symbol.iterator]: () => [].values(),
+  then: undefined,
+}
+
+/** The name of the class in a file. @example `service/book-service.ts` gives `BookService`, and `2fa.ts` gives `Service2fa` */
 export function classNameOf(file: string): string {
   const words = basename(file, '.ts').split(/[^A-Za-z0-9]+/)
-  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  return /^[A-Z]/.test(name) ? name : `Service${name}`
 }

@@ -23,11 +23,23 @@ t.test('a class has what is missing; it compiles, and is answered 501', async (t
   edit('service/note-service.ts', (text) =>
     text
       .replace(/ {2}async countChanges[^]*?\n {2}}\n/, '')
-      .replace('async changeNote', 'async #changeNote'),
+      .replace('async changeNote', 'async #changeNote')
+      .replace(
+        'this.#changes = changes\n',
+        `this.#changes = changes
+    // A constructor may use what open gives, though nothing is opened here.
+    const [first] = [...new Array(changes.count('nobody') === 0n ? 1 : 0), \`\${changes.count('a')}\`]
+    if (first === undefined) changes.add('nobody', 'none')
+`,
+      ),
   )
   t.match(await stubs(), {
     code: 0,
     stdout: /service\/more-notes.ts has the class MoreNotes with 2 methods/,
+  })
+  t.match(await run(node('service/generate.ts', '--stubs', 'service/2-notes.ts'), {}, folder), {
+    code: 0,
+    stdout: /service\/2-notes.ts has the class Service2Notes with 2 methods/,
   })
   const written = readFileSync(`${folder}/service/more-notes.ts`, 'utf8')
   t.match(
