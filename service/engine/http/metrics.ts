@@ -34,16 +34,24 @@ export interface ProductMetrics {
   ) => PromClient.Histogram<Label>
 }
 
+/**
+ * The ends of the names of the engine's own metrics. A second metric of a name would spoil the whole text: Prometheus takes
+ * none of it.
+ */
+const TAKEN =
+  /^(store_.*|shed_requests_total|dropped_log_lines_total|refused_authentications_total)$/
+
 /** The options of prom-client. The registry is the product's. */
 type MetricOptions<Configuration> = Omit<Configuration, 'registers'>
 
 /** @param product its name @param registry of its metrics */
 export function productMetrics(product: string, registry: PromClient.Registry): ProductMetrics {
-  const complete = <Options extends { name: string }>(options: Options) => ({
-    ...options,
-    name: `${product}_${options.name}`,
-    registers: [registry],
-  })
+  const complete = <Options extends { name: string }>(options: Options) => {
+    const name = `${product}_${options.name}`
+    if (TAKEN.test(options.name))
+      throw new Error(`the metric ${name} is the engine's own: rename it`)
+    return { ...options, name, registers: [registry] }
+  }
   return {
     counter: (options) => new Counter(complete(options)),
     gauge: (options) => new Gauge(complete(options)),

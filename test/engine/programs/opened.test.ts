@@ -88,6 +88,20 @@ t.test('a close that hangs holds up neither the store nor the end', async (t) =>
   t.strictSame(messagesOf(stdout).slice(-3), last)
 })
 
+t.test('a second signal does not wait for close', async (t) => {
+  const { child, ended, until } = await startOnNewFile(t, { CHANGES_HANG: 'close' })
+  child.kill('SIGTERM')
+  await until(/"msg":"stopping"/)
+  // For half a second, a second signal counts as the first.
+  await eventually(() => {
+    child.kill('SIGTERM')
+    return child.exitCode !== null
+  })
+  const { code, stdout } = await ended
+  t.equal(code, 1)
+  t.equal(messagesOf(stdout).at(-1), 'stopping')
+})
+
 t.test('a close that fails is logged', async (t) => {
   const lines: string[] = []
   const failing = withOpen(async () => ({ close: () => Promise.reject(new Error('gone')) }))
@@ -118,6 +132,26 @@ t.test('each open has metrics of its own; a name can be taken once', async (t) =
   t.match(await metrics.metrics(), /^plants_seconds_sum{how="x"} 1$/m)
 })
 
+t.test(
+  'a metric with a name of the engine ends the start, and all of its names are known',
+  async (t) => {
+    const taking = (name: string) =>
+      withOpen(async ({ metrics }) => ({ taken: metrics.counter({ name, help: 'Taken' }) }))
+    await t.rejects(openOwn(taking('store_things'), log), {
+      name: 'StartupError',
+      message:
+        "open of the product plants: the metric plants_store_things is the engine's own: rename it",
+    })
+    const { adminPort } = await startOnNewFile(t)
+    const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
+    const names = [...text.matchAll(/^# TYPE plants_(\S+)/gm)].map(([, name = '']) => name)
+    const own = names.filter((name) => name !== 'changes_total')
+    t.ok(own.length >= 6, own.join())
+    for (const name of own) await t.rejects(openOwn(taking(name), log), /is the engine's own/, name)
+    await openOwn(taking('stores_total'), log)
+  },
+)
+
 t.test('services know the type of what open gives', async () => {
   const { contract, store = () => Promise.reject(new Error()) } = product
   const open = async ({ env }: OpenContext) => ({ home: env['HOME'], close: () => undefined })
@@ -130,5 +164,16 @@ t.test('services know the type of what open gives', async () => {
     open: async ({ env }) => ({ home: env['HOME'] }),
     // @ts-expect-error There is no such thing.
     services: (_, { home, missing }) => [...services(home), ...services(missing)],
+  })
+  // A function with a name may stand anywhere.
+  defineProduct({ name: 'a', contract, store, services: (_, own) => services(own.home), open })
+  defineProduct({
+    name: 'a',
+    contract,
+    store,
+    // @ts-expect-error What `own` is, is said below.
+    services: (_, own) => services(own.home),
+    // @ts-expect-error So this is not what `services` gets.
+    open: async ({ env }) => ({ home: env['HOME'] }),
   })
 })
