@@ -2,7 +2,7 @@
 import type { Requirement, SecurityScheme } from '../engine/contract/compiled.ts'
 import { isGuarded, lackedFor, supportedAlternatives } from '../engine/for-compiler.ts'
 import { isObject } from '../engine/json-schema/values.ts'
-import { deref, derefEntries } from './references.ts'
+import { deref, usableEntries } from './references.ts'
 import type { Context } from './schemas.ts'
 
 type Alternative = Readonly<Record<string, string[]>>
@@ -39,7 +39,7 @@ const ADDRESSES = ['authorizationUrl', 'tokenUrl']
 
 /** The origins of the identity providers of a contract. An address without an origin is one of the service itself. */
 export function readProviders({ components }: Context['root']): string[] {
-  const schemes = derefEntries(components?.securitySchemes).map(([, scheme]) => scheme)
+  const schemes = usableEntries(components?.securitySchemes).map(([, scheme]) => scheme)
   const addresses = schemes.flatMap((scheme) => {
     if (scheme.type === 'openIdConnect') return [scheme.openIdConnectUrl]
     if (scheme.type !== 'oauth2') return []

@@ -1,6 +1,6 @@
 // The member `encoding` of a form: served only if it says no more than the defaults (OpenAPI 3.1.0, section 4.8.15).
 import { isObject } from '../engine/json-schema/values.ts'
-import { deref } from './references.ts'
+import { deref, member } from './references.ts'
 import { allowedTypes, fieldsOf, isFile, schemaWith } from './shapes.ts'
 
 const TEXT = 'text/plain'
@@ -21,11 +21,29 @@ export function isUsualEncoding(schema: unknown, encoding: object): boolean {
 
 /** Whether the encoding of a field is the usual one. */
 function isUsual(schema: unknown, encoding: Readonly<Record<string, unknown>>): boolean {
-  const { contentType, style = 'form', explode = true, allowReserved = false } = encoding
-  const isPlain = style === 'form' && explode === true && allowReserved === false
+  const { contentType, style = 'form', allowReserved = false } = encoding
+  const isPlain = style === 'form' && isExploded(schema, encoding) && allowReserved === false
   const hasHeaders = Object.keys(encoding['headers'] ?? {}).length > 0
   if (!isPlain || hasHeaders) return false
-  return contentType === undefined || contentType === usualType(schema)
+  return contentType === undefined || isFile(schema) || contentType === usualType(schema)
+}
+
+function isExploded(schema: unknown, { explode = true }: Readonly<Record<string, unknown>>) {
+  return explode === true || isOneText(schema)
+}
+
+/** Whether a field is a file or a text: `explode` is about lists and objects. */
+function isOneText(schema: unknown): boolean {
+  return isFile(schema) || (usualType(schema) === TEXT && !allowedTypes(schema).includes('array'))
+}
+
+/** Whether an `encoding` names the media types of files, which the service does not check. */
+export function namesTypesOfFiles(schema: unknown, encoding: object): boolean {
+  const fields = fieldsOf(schema)
+  return Object.entries(encoding).some(([name, written]) => {
+    const type = member(deref<unknown>(written), 'contentType')
+    return type !== undefined && type !== BYTES && (fields.get(name) ?? []).some(isFile)
+  })
 }
 
 /** The media type of a field without `encoding`; undefined if it may have several. A list has the media type of its items. */

@@ -7,7 +7,7 @@ import { isObject } from '../engine/json-schema/values.ts'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
-import { derefEntries } from './references.ts'
+import { usableEntries } from './references.ts'
 
 /** Lists the examples of an operation, successes first, and writes its method with the first one. */
 export function examplesOf(root: Oas3_1Definition, normal: NormalOperation): OperationExamples {
@@ -45,7 +45,7 @@ function valuesOf(
   type: string,
   media: openapi.MediaType,
 ): readonly Value[] {
-  const named = derefEntries(media.examples).flatMap(([name, example]): Value[] =>
+  const named = usableEntries(media.examples).flatMap(([name, example]): Value[] =>
     isObject(example) && 'value' in example ? [{ name, body: example['value'] }] : [],
   )
   if (named.length > 0) return named

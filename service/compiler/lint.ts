@@ -110,8 +110,10 @@ function withCommonHabits(types: Types): Types {
   const { requiredOneOf: _, ...parameter } = types['Parameter'] ?? { properties: {} }
   corrected['Parameter'] = parameter
   const { Header, Responses } = types
-  if (Header !== undefined)
-    corrected['Header'] = { ...Header, properties: { ...Header.properties, name: null, in: null } }
+  if (Header !== undefined) {
+    const { requiredOneOf: _schema, properties, ...header } = Header
+    corrected['Header'] = { ...header, properties: { ...properties, name: null, in: null } }
+  }
   const ofStatus = (_value: unknown, key: string) =>
     /^[1-5](\d\d|xx)$/i.test(key) ? 'Response' : undefined
   if (Responses !== undefined)

@@ -3,7 +3,7 @@ import type { Body, BodyKind, Media, Response, ResponseMedia } from '../engine/c
 import { bodyKind, type MediaKind } from './body-kinds.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'
-import { isUsualEncoding } from './encodings.ts'
+import { isUsualEncoding, namesTypesOfFiles } from './encodings.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
 import { allowedTypes, bytesRule, fieldsOf, isReadable, schemaWith, UNREADABLE } from './shapes.ts'
@@ -42,6 +42,8 @@ export function readBody(
   return { required, content }
 }
 
+const TYPES_OF_FILES = 'the media types of files are not checked: the method gets the type of each'
+
 /** A response, by media type. */
 export function readResponse(
   context: Context,
@@ -54,7 +56,10 @@ export function readResponse(
     diagnostics.warn(response, `in HTTP, ${status} has no body: leave it out`, 'content')
   for (const [name, header] of derefEntries(response.headers)) {
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
-    if (header.schema === undefined || /object|array/.test(allowedTypes(header.schema).join()))
+    const { schema, content } = header
+    const isText = schema === undefined && content === undefined
+    if (isText) diagnostics.warn(header, `the header ${name} has no "schema": it is a text`)
+    else if (schema === undefined || /object|array/.test(allowedTypes(schema).join()))
       diagnostics.error(
         header,
         `the header ${name} is not served: write a "schema" of one text, number or boolean`,
@@ -275,8 +280,10 @@ function usualLimit(kind: BodyKind): number {
 function checkFields(
   { diagnostics }: Context,
   kind: 'multipart' | 'urlencoded',
-  { schema }: openapi.MediaType,
+  media: openapi.MediaType,
 ): void {
+  const { schema, encoding = {} } = media
+  if (namesTypesOfFiles(schema, encoding)) diagnostics.warn(media, TYPES_OF_FILES, 'encoding')
   for (const [name, schemas] of fieldsOf(schema)) {
     if (isReadable({ anyOf: schemas }, kind)) continue
     diagnostics.error(schemas.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)

@@ -54,6 +54,16 @@ export function derefEntries<T>(
   return Object.entries(deref(node) ?? {}).map(([name, value]) => [name, deref(value)])
 }
 
+/** The members of an object by name, without those that lead nowhere. */
+export function usableEntries<T>(
+  node: Readonly<Record<string, T | OasRef>> | undefined,
+): [name: string, member: T][] {
+  return Object.entries({ ...tryDeref(node) }).flatMap(([name, value]) => {
+    const target = tryDeref(value)
+    return target === undefined ? [] : [[name, target]]
+  })
+}
+
 /** Whether a node leads to another one, by references and by schemas for the same value. */
 export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boolean {
   if (typeof from !== 'object' || from === null || seen.has(from)) return false

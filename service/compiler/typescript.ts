@@ -4,7 +4,7 @@ import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Operation, Parameter, ResponseMedia } from '../engine/contract/compiled.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
-import { derefEntries, member, resolveReference, tryDeref } from './references.ts'
+import { derefEntries, member, resolveReference, tryDeref, usableEntries } from './references.ts'
 import { findLocation, locationOf, nameOf } from './source-locations.ts'
 import type { Schemas } from './schemas.ts'
 import { declaredTypes, isFile, flattenedSchema, type SchemaObject, schemasAt } from './shapes.ts'
@@ -424,7 +424,7 @@ export function writeTypes(
   const names = Object.keys(components?.schemas ?? {})
   for (const name of names) writer.reserve(name)
   for (const name of names) writer.named.set(name, writer.write([components?.schemas?.[name]]))
-  const parameters = derefEntries(components?.parameters).map(
+  const parameters = usableEntries(components?.parameters).map(
     ([name, { schema = true }]) => `${keyOf(name)}: ${writer.write([schema])};`,
   )
   const operationWriter = new OperationWriter(writer, schemas)
@@ -497,7 +497,7 @@ class OperationWriter {
   #writeHeaders({ headers }: openapi.Response): string {
     const members = derefEntries(headers)
       .filter(([name]) => !/^content-type$/i.test(name))
-      .map(([name, { required = false, schema = true }]) => {
+      .map(([name, { required = false, schema = TEXT }]) => {
         const type = this.#writer.write([schema])
         return `${keyOf(name)}${required ? '' : '?'}: ${type};`
       })
@@ -521,6 +521,9 @@ class OperationWriter {
     return this.#writer.writeWhole(this.#schemas.nodeOf(id), sentAs)
   }
 }
+
+/** The schema of a header that has none. */
+const TEXT = { type: 'string' }
 
 /** Members in braces, a line each. */
 const block = (members: readonly string[]) =>

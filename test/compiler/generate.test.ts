@@ -374,6 +374,18 @@ t.test(
   },
 )
 
+t.test('a component that leads nowhere spoils only the operations that use it', async (t) => {
+  const done = `responses: { '204': { description: Done } }`
+  const none = "{ $ref: 'none.yaml#/x' }"
+  const yaml = `paths: { /x: { get: { operationId: good, ${done} }, put: { operationId: bad, security: [{ b: [] }], parameters: [{ $ref: '#/components/parameters/p' }], ${done} } } }\ncomponents: { securitySchemes: { b: ${none} }, parameters: { p: ${none} }, examples: { e: ${none} } }\n`
+  const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
+  const said = (await dryRun(`${folder}/openapi.yaml`)).join('\n')
+  t.match(said, /^GET \/x: served/m)
+  t.match(said, /^1 of 2 operations are served$/m)
+  const types = generateTypes(`${folder}/openapi.yaml`, `${folder}/a.ts`, { without: ['bad'] })
+  t.match(await types, /good: \{/)
+})
+
 t.test('responses with an extension alone describe no status', async (t) => {
   const yaml = 'paths: { /x: { get: { operationId: run, responses: { x-a: 1 } } } }\n'
   const folder = t.testdir({ 'openapi.yaml': contract(yaml) })

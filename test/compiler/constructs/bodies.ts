@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
+import { fields } from '../../support/fields.ts'
 import {
   accepted,
   ask,
@@ -426,7 +427,7 @@ export const BODIES: Constructs = {
   '`uniqueItems` of the files of a form': body(
     'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a:\n        type: array\n        items: { type: string, format: binary }\n        uniqueItems: true # here',
   ),
-  '`encoding` of a form that says what is so without it': {
+  '`encoding` of a form that says what is so without it, or has `explode` of a text or a file': {
     yaml: body(
       `multipart/form-data:
   x-body-limit: 999
@@ -438,7 +439,7 @@ export const BODIES: Constructs = {
       tags: { type: array, items: { type: string } }
       file: { type: string, format: binary }
   encoding:
-    id: { contentType: text/plain }
+    id: { contentType: text/plain, explode: false }
     of: { contentType: application/json }
     tags: { style: form, explode: true }
     file: { contentType: application/octet-stream, headers: {} }`,
@@ -458,6 +459,16 @@ export const BODIES: Constructs = {
     yaml: `      requestBody: { content: { application/json: { schema: { type: object, default: { a: 7 }, properties: { a: { type: integer } } } } } }
       responses: { '200': { description: Done, content: { application/json: {} } } }`,
     asks: [ask(post({}), 200, '{"body":{}}'), ask({ method: 'POST', url: '/x' }, 200, '{}')],
+  },
+  '`encoding` of a form that names the media types of files': {
+    yaml: body(
+      `multipart/form-data:
+  x-body-limit: 999
+  schema: { type: object, properties: { id: { type: integer }, file: { type: string, format: binary } } }
+  encoding: { id: { explode: false }, file: { contentType: 'image/png, image/jpeg', explode: false } }`,
+    ),
+    run: async ({ body }) => ({ status: 200, body: (fields(body)['file'] as File).type }),
+    asks: [ask(form('id\r\n\r\n7', `file; filename=a.png${PNG_TYPE}PNG`), 200, '"image/png"')],
   },
   '`encoding` of a form that says more': body(
     'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',

@@ -372,6 +372,11 @@ components:
     run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
     asks: [ask('/x', 204, '')],
   },
+  'a header of a response without a `schema`: a text': {
+    yaml: responses(`'204': { description: Done, headers: { X-A: { description: A text } } }`),
+    run: async () => ({ status: 204, headers: { 'X-A': 'a' } }),
+    asks: [ask('/x', 204, '')],
+  },
   'headers of a response that are lists or objects, or have `content`': responses(
     `'204':\n  description: Done\n  headers:\n    X-All: { schema: { type: array } } # here`,
   ),
