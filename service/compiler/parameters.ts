@@ -4,7 +4,14 @@ import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
-import { allowedTypes, fieldsOf, isReadable, memberSchemasOf, UNREADABLE } from './shapes.ts'
+import {
+  allowedTypes,
+  fieldsOf,
+  isReadable,
+  memberSchemasOf,
+  otherSchemasOf,
+  UNREADABLE,
+} from './shapes.ts'
 
 /** Compiles the parameters of an operation. */
 export function readParameters(
@@ -91,7 +98,7 @@ function isObject(schema: unknown): boolean {
 function isOpen(parameter: openapi.Parameter): boolean {
   if (sentAsOf(parameter) !== 'members') return false
   const { schema } = parameter
-  return namesOf(schema).length === 0 || fieldsOf(schema).has('')
+  return namesOf(schema).length === 0 || otherSchemasOf(schema).length > 0
 }
 
 /** The names of the members that a schema describes. */

@@ -48,15 +48,21 @@ export function fieldsOf(form: unknown): Map<string, unknown[]> {
 }
 
 /** The schemas of the members of an object, in whatever way they are described. */
-export function memberSchemasOf(schema: unknown): unknown[] {
-  const parts = alternativesOf(schema, flattenedSchema).flatMap((alternative) =>
-    flattenedSchema(alternative),
-  )
+export const memberSchemasOf = (schema: unknown): unknown[] => [
+  ...[...fieldsOf(schema).values()].flat(),
+  ...otherSchemasOf(schema),
+]
+
+/** The schemas of the members of an object that are not described by their names. */
+export function otherSchemasOf(schema: unknown): unknown[] {
+  const alternatives = alternativesOf(schema, flattenedSchema)
+  const parts = alternatives.flatMap((alternative) => flattenedSchema(alternative))
   const others = parts.flatMap((part) => [
     ...schemasAt(part, 'patternProperties'),
-    part['unevaluatedProperties'] ?? true,
+    part['additionalProperties'] ?? false,
+    part['unevaluatedProperties'] ?? false,
   ])
-  return [...fieldsOf(schema).values(), ...others].flat()
+  return others.filter((schema) => schema !== false)
 }
 
 const ANNOTATIONS =

@@ -8,7 +8,6 @@ import { typesOf } from './readings.ts'
 import {
   addFormats,
   fields,
-  isObject,
   listOf,
   optionsOf,
   partsOf,
@@ -220,8 +219,9 @@ function toParameter(reader: Reader, value: Record<string, unknown>) {
   const [media] = followed(root, value['content']).map(([, content]) => content)
   const { schema: node, ...described } = media ?? value
   const schema = schemaOf(node)
-  const own = partsOf(schema).map(({ additionalProperties }) => additionalProperties)
-  const names = optionsOf(schema).flatMap(({ properties }) => Object.keys(fields(properties)))
+  const parts = optionsOf(schema)
+  const names = parts.flatMap(({ properties }) => Object.keys(fields(properties)))
+  const others = parts.flatMap((part) => OTHERS.map((keyword) => part[keyword] ?? false))
   return {
     in: String(value['in']),
     name: String(value['name']),
@@ -234,7 +234,7 @@ function toParameter(reader: Reader, value: Record<string, unknown>) {
     /** If it is an object: the names of the members that are described. */
     names,
     /** Whether it may have others. */
-    isOpen: names.length === 0 || own.some(isObject),
+    isOpen: names.length === 0 || others.some((member) => member !== false),
     /** The names that the query may have for something else. */
     reserved: reservedIn(root),
     /** Whether an empty text is as good as none. */
@@ -242,6 +242,9 @@ function toParameter(reader: Reader, value: Record<string, unknown>) {
     ...examplesOf(root, described, schema),
   }
 }
+
+/** The keywords of the members that are not described by their names. */
+const OTHERS = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
 
 function sentAsOf(value: Record<string, unknown>, schema: Schema) {
   const { in: place, content, style } = value

@@ -232,7 +232,7 @@ components: { schemas: { Whole: { type: integer } } }`,
       ...refused(query, 'c=true b=x b=1&b=1', /query\/a/),
     ],
   },
-  'an object in a query with `additionalProperties` or without described members: it has each name that nothing else of the operation has':
+  'an object in a query that describes members by `additionalProperties` or patterns, or none: it has each name that nothing else of the operation has':
     {
       yaml: `paths:
   /x:
@@ -249,6 +249,11 @@ components: { schemas: { Whole: { type: integer } } }`,
       operationId: other
       parameters: [{ name: a, in: query, required: true, schema: { type: object, minProperties: 1 } }]
       responses: { '200': { description: Done, content: { application/json: {} } } }
+  /z:
+    get:
+      operationId: patterns
+      parameters: [{ name: a, in: query, schema: { type: object, properties: { b: { type: integer } }, patternProperties: { '^x-': { type: boolean } }, additionalProperties: false } }]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
 components: { securitySchemes: { key: { type: apiKey, in: query, name: key } } }
 `,
       product: { guards: { key: () => undefined } },
@@ -260,6 +265,9 @@ components: { securitySchemes: { key: { type: apiKey, in: query, name: key } } }
         ask('/x?key=1', 401),
         ask('/y?a=1&constructor=', 200, '{"query":{"a":{"a":"1","constructor":""}}}'),
         ask('/y', 400, /required property 'a'/),
+        ask('/z?b=1&x-c=true', 200, '{"query":{"a":{"b":1,"x-c":true}}}'),
+        ask('/z?x-c=1', 400, /query\/a\/x-c must be boolean/),
+        ask('/z?c=1', 400, /query\/a/),
       ],
     },
   'such an object beside a second one, or beside a `deepObject`': `      parameters:
