@@ -71,7 +71,7 @@ const MEMBERS: readonly (readonly [member: string, text: string])[] = [
   ['details: { type: array, items: { type: string } }', 'details: [message]'],
   ['path: { type: array, items: { type: string } }', "path: ['string']"],
   ['developer_message: { type: string }', 'developer_message: message'],
-  ['text: { type: string }', 'text: message'],
+  ['cause: { type: string }', 'cause: message'],
   ['problem: { type: string }', 'problem: message'],
   ['fields: { type: object, additionalProperties: { type: string } }', 'fields: {}'],
   ['detail: { type: string, maxLength: 300 }', 'detail: message.slice(0, 300)'],
