@@ -103,7 +103,7 @@ type Origin = Pick<ErrorOfProduct, 'operation' | 'statuses' | 'undescribed'>
 /** Reads the format of an error. */
 function readError(context: Context, origin: Origin, response: openapi.Response): ErrorFormat {
   const content = derefEntries(response.content)
-  const mediaTypes = content.map(([range, media]) => toMediaType(range, media, 'response'))
+  const mediaTypes = content.map(([range, media]) => toMediaType(range, media))
   const written = mediaTypes.find(isWritable)
   if (written === undefined) {
     context.diagnostics.warn(response, NO_ERROR_TYPE, 'content')

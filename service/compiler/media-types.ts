@@ -155,17 +155,21 @@ function listMediaTypes(
   const types = new Set(plain)
   const mediaTypes: MediaType[] = []
   for (const [range, media] of content) {
-    const mediaType = toMediaType(range, media, use)
-    const type = withoutParameters(range)
+    const mediaType = toMediaType(range, media)
+    const { type } = mediaType
     const isListed = type !== range && types.has(type)
     types.add(type)
     if (!isListed) mediaTypes.push(mediaType)
     if (isListed) diagnostics.warn(media, `${range} is left out: ${type} is there, too`)
-    else if (type !== range)
+    else if (type !== range && range === '*/*') {
+      if (use === 'request') diagnostics.warn(media, ANY_IS_JSON)
+    } else if (type !== range)
       diagnostics.warn(media, `${range} is served as ${type}: a body may have any parameters`)
   }
   return mediaTypes
 }
+
+const ANY_IS_JSON = 'a body of */* with a schema is taken as application/json'
 
 /** Parameters that bodies may have, whatever a contract says. The service has no other charset than UTF-8. */
 const PARAMETERS = /;(?!.*charset\s*=\s*"?(?!utf-?8)).*$/is
@@ -174,10 +178,10 @@ function withoutParameters(range: string): string {
   return range.replace(PARAMETERS, '').trim()
 }
 
-/** An answer of any type is JSON, unless it is bytes. */
-export function toMediaType(range: string, media: openapi.MediaType, use: Use): MediaType {
+/** A body of any type is JSON, unless it is bytes. */
+export function toMediaType(range: string, media: openapi.MediaType): MediaType {
   const type = withoutParameters(range)
-  const isJson = use === 'response' && type === '*/*' && bytesRule(media.schema) === undefined
+  const isJson = type === '*/*' && bytesRule(media.schema) === undefined
   return { range, type: isJson ? 'application/json' : type, media }
 }
 
@@ -227,8 +231,8 @@ const ADVICE: Readonly<Record<MediaKind, string>> = {
 const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
   json: () => true,
   events: () => true,
-  multipart: isObjectSchema,
-  urlencoded: isObjectSchema,
+  multipart: (schema) => isForm(schema) || /^(any|string|array)$/.test(allowedTypes(schema).join()),
+  urlencoded: (schema) => isForm(schema) || allowedTypes(schema).join() === 'any',
   text: (schema) => /^(string|any)$/.test(allowedTypes(schema).join()),
   bytes: (schema) => {
     const rule = bytesRule(schema)
@@ -236,17 +240,45 @@ const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
   },
 }
 
-function isObjectSchema(schema: unknown): boolean {
-  return allowedTypes(schema).join() === 'object'
+/** Whether a schema describes the fields of a form, or says that it is an object. */
+function isForm(schema: unknown): boolean {
+  const types = allowedTypes(schema).join()
+  return types === 'object' || (types === 'any' && fieldsOf(schema).size > 0)
+}
+
+/** The schemas of forms that are not described: fields and files of any names, each any number of times. */
+const ANY_FORM = {
+  urlencoded: {
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+  },
+  multipart: {
+    type: 'object',
+    additionalProperties: {
+      type: 'array',
+      items: { anyOf: [{ type: 'string', format: 'binary' }, { type: 'string' }] },
+    },
+  },
+}
+const NO_FIELDS = 'this schema describes no fields: the form may have any, which nobody checks'
+
+/** Adds the schema of a form. @returns its id */
+function addForm(context: Context, kind: 'multipart' | 'urlencoded', media: openapi.MediaType) {
+  const isDescribed = isForm(media.schema)
+  if (!isDescribed) context.diagnostics.warn(media, NO_FIELDS)
+  const schema = isDescribed ? media.schema : ANY_FORM[kind]
+  return context.schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
 }
 
 type Use = 'request' | 'response'
 
 /** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
-function addSchema({ schemas }: Context, kind: BodyKind, media: openapi.MediaType): string | null {
+function addSchema(context: Context, kind: BodyKind, media: openapi.MediaType): string | null {
+  const { schemas } = context
   const { schema } = media
+  if (kind === 'multipart' || kind === 'urlencoded') return addForm(context, kind, media)
   if (schema === undefined || kind === 'bytes') return null
-  const id = schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
+  const id = schemas.add(schema)
   if (kind === 'json') schemas.addExamples(media, id)
   return id
 }

@@ -195,8 +195,11 @@ function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limi
   )
   const byType = new Map(entries)
   const types = [...byType.keys()]
-  const type = types.find(isJson) ?? types.find(isServed) ?? types[0] ?? ''
-  const media = follow(root, byType.get(type))
+  const range = types.find(isJson) ?? types.find(isServed) ?? types[0] ?? ''
+  const media = follow(root, byType.get(range))
+  const described = follow(root, media['schema'])
+  const isAny = range === '*/*' && Object.keys(described).length > 0
+  const type = isAny && described['type'] !== 'string' ? 'application/json' : range
   const schema = schemaOf(media['schema'], 'readOnly')
   const most = [
     media['x-body-limit'] ?? limit ?? limitOf(type),

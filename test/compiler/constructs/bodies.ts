@@ -460,6 +460,35 @@ export const BODIES: Constructs = {
       responses: { '200': { description: Done, content: { application/json: {} } } }`,
     asks: [ask(post({}), 200, '{"body":{}}'), ask({ method: 'POST', url: '/x' }, 200, '{}')],
   },
+  'a form whose schema has `properties` and no `type`': {
+    yaml: body(
+      'multipart/form-data: { schema: { properties: { id: { type: integer } }, required: [id] } }',
+    ),
+    asks: [ask(form('id\r\n\r\n7'), 200, '{"body":{"id":7}}'), ask(form('id\r\n\r\na'), 400)],
+  },
+  'a form without fields in its schema, or without a schema: any fields and files': {
+    yaml: body(`multipart/form-data: { schema: { type: string, format: binary } }
+application/x-www-form-urlencoded: {}`),
+    run: async ({ body }) => ({
+      status: 200,
+      body: JSON.parse(
+        JSON.stringify(body, (_, value: unknown) => (value instanceof File ? value.name : value)),
+      ) as unknown,
+    }),
+    asks: [
+      ask(urlencoded('a=1&a=2'), 200, '{"a":["1","2"]}'),
+      ask(form('a\r\n\r\n1'), 200, '{"a":["1"]}'),
+      ask(form(`a; filename=a.png${PNG_TYPE}PNG`), 200, '{"a":["a.png"]}'),
+    ],
+  },
+  'a body of `*/*` with a schema that is not bytes: JSON': {
+    yaml: body("'*/*': { schema: { type: object, properties: { a: { type: integer } } } }"),
+    asks: [
+      ask(post({ a: 1 }), 200, '{"body":{"a":1}}'),
+      ask(post({ a: 'x' }), 400),
+      ask(post('a', 'text/plain'), 415),
+    ],
+  },
   '`encoding` of a form that names the media types of files': {
     yaml: body(
       `multipart/form-data:
