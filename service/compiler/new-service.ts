@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -138,8 +139,8 @@ async function copyFiles(root: string, folder: string): Promise<void> {
   const listed = await execute('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 2 ** 26 })
   const files = listed.stdout.split('\0').filter((file) => file !== '' && !OF_PRODUCT.test(file))
   for (const file of files.filter((name) => existsSync(join(root, name)))) {
-    mkdirSync(join(folder, dirname(file)), { recursive: true })
-    copyFileSync(join(root, file), join(folder, file))
+    // With their times: what is newer than the packages would be taken for a changed setting of theirs.
+    cpSync(join(root, file), join(folder, file), { preserveTimestamps: true })
   }
 }
 
