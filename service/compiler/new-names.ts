@@ -25,7 +25,7 @@ export function namesFrom(title: string, fallback: string): Names {
   const named = startWithLetter(speaking.length > 0 ? speaking : words)
   const fitting = shorten(named)
   return {
-    title: title.replaceAll(/["'`$\\<>\p{Cc}\s]+/gu, ' ').trim(),
+    title: title.replaceAll(/["'`$\\<>\p{Cc}\s]+/gu, ' ').trim() || fitting.join(' '),
     name: fitting.join(''),
     slug: fitting.join('-'),
   }

@@ -52,6 +52,8 @@ export function newService(product: Product): Promise<void> {
       throw new Error(`${args[0]} is not empty: name a new folder`)
     const plan = await planService(document, basename(folder))
     const unfinished = `${folder}.unfinished`
+    mkdirSync(dirname(unfinished), { recursive: true })
+    mkdirSync(unfinished) // fails if it exists: nothing of a person is removed
     try {
       await makeService(product, plan, unfinished)
       renameSync(unfinished, folder)
@@ -108,10 +110,9 @@ function contractOf(document: string, { compiled }: Inspected): string {
 
 const execute = promisify(execFile)
 
-/** Makes the service in a folder that does not exist. */
+/** Makes the service in an empty folder. */
 async function makeService(product: Product, plan: Plan, folder: string): Promise<void> {
   const root = dirname(fileURLToPath(product.contract.file))
-  mkdirSync(folder, { recursive: true })
   await copyFiles(root, folder)
   renameProduct(product, plan, root, folder)
   const write = (file: string, text: string) => writeFileSync(join(folder, file), text)

@@ -26,6 +26,7 @@ t.test('the names come from the title', async (t) => {
     t.match(ownName, /^[a-z][a-z0-9_]{0,31}$/)
   }
   t.equal(namesFrom('a "b" $c\n<d>', 'folder').title, 'a b c d')
+  t.equal(namesFrom('"', 'folder').title, 'folder', 'a title is never empty')
 })
 
 const isMade = !existsSync('service/new.ts')

@@ -43,8 +43,12 @@ t.test('each line of the README is the command for one of the clients', async (t
   t.strictSame(used.sort(), lines.toSorted())
 })
 
+/** The sessions call the operations of plants. */
+const skip = !existsSync('service/plant-service.ts') && 'the service has another contract'
+
 for (const [name, [line, needs]] of Object.entries(CLIENTS)) {
-  t.test(`the client of ${name} is generated, compiles and completes a session`, async (t) => {
+  const what = `the client of ${name} is generated, compiles and completes a session`
+  t.test(what, { skip }, async (t) => {
     for (const [program, of] of Object.entries(needs)) need(program, of)
     const cwd = t.testdir({})
     const file = `${cwd}/plants.db`
