@@ -141,7 +141,9 @@ class TypeWriter {
     const typeOf = (kind: Kind) => {
       if (kind === 'number') return level
       if (kind === 'array') return this.#writeArray(joint, sentAs)
-      return kind === 'object' ? this.#writeObject(joint, sentAs, inner) : kind
+      if (kind === 'object') return this.#writeObject(joint, sentAs, inner)
+      // Only a schema that no operation uses has a type that is none.
+      return /^(null|boolean|string)$/.test(kind) ? kind : 'unknown'
     }
     return union([...allowed].map(typeOf))
   }

@@ -363,14 +363,17 @@ components: { schemas: { Bad: { type: 7 } } }
 )
 
 t.test(
-  'a schema that leads nowhere, of an operation that is left out, is of an unknown type',
+  'a schema that leads nowhere, or has no type of JSON, in an operation that is left out, is of an unknown type',
   async (t) => {
     const body = `requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/Bad' } } } }`
     const done = `responses: { '204': { description: Done } }`
-    const yaml = `paths: { /x: { get: { operationId: good, ${done} }, put: { operationId: bad, ${body}, ${done} } } }\ncomponents: { schemas: { Bad: { properties: { a: { $ref: '#/components/schemas/None' } } } } }\n`
+    const yaml = `paths: { /x: { get: { operationId: good, ${done} }, put: { operationId: bad, ${body}, ${done} } } }\ncomponents: { schemas: { Bad: { properties: { a: { $ref: '#/components/schemas/None' }, b: { type: int } } } } }\n`
     const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
     const [file, target] = [`${folder}/openapi.yaml`, `${folder}/contract.gen.ts`]
-    t.match(await generateTypes(file, target, { without: ['bad'] }), /a\?: unknown;/)
+    t.match(
+      await generateTypes(file, target, { without: ['bad'] }),
+      /a\?: unknown;\s+b\?: unknown;/,
+    )
   },
 )
 
