@@ -4,6 +4,7 @@ import {
   copyFileSync,
   existsSync,
   globSync,
+  mkdirSync,
   readFileSync,
   symlinkSync,
   writeFileSync,
@@ -149,6 +150,10 @@ for (const [what, [document, path]] of Object.entries(DOCUMENTS)) {
     const { status } = await fetch(`http://127.0.0.1:${port}${path}`)
     t.equal(status, 501, 'an operation is answered until its method is written')
     await passes(t)
+    mkdirSync(`${folder}/test/product`)
+    writeFileSync(`${folder}/test/product/first.test.ts`, "import t from 'tap'\n\nt.pass()\n")
+    const statuses = await run([process.execPath, 'test/support/statuses.ts'], {}, folder)
+    t.match(statuses, { code: 0, stderr: '' }, 'a first test does not ask for what is not written')
   })
 }
 
