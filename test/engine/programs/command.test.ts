@@ -48,7 +48,9 @@ t.test('every command prints its usage for --help, and reports an error in one l
     t.match(stderr, /^(Unknown option '--wrong'|the first word must be ).*\n$/)
   })
   await Promise.all(runs)
-  t.strictSame(commands.toSorted(), [
+  // A service that `npm run new` has made has no such command.
+  const ofEachService = commands.filter((file) => file !== 'new.ts').sort()
+  t.strictSame(ofEachService, [
     'backup.ts',
     'copy.ts',
     'dev.ts',
