@@ -2,6 +2,7 @@
 // rows of OpenAPI.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { isExponential } from './exponential-patterns.ts'
 import { nameOf } from './source-locations.ts'
 import { declaredTypes, isFile, type SchemaObject, schemaWith, type SentAs } from './shapes.ts'
 import { isObject } from '../engine/json-schema/values.ts'
@@ -25,8 +26,9 @@ type Condition = (value: unknown, schema: SchemaObject, sentAs: SentAs) => boole
 const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
-const isNoPattern: Condition = (value) => flagsIn(value).includes(undefined)
-const needsNoFlag: Condition = (value) => flagsIn(value).includes('')
+const isNoPattern: Condition = (value) => patternsIn(value).includes(undefined)
+const takesLong: Condition = (value) => patternsIn(value).some(isSlow)
+const needsNoFlag: Condition = (value) => patternsIn(value).some((pattern) => pattern?.flags === '')
 
 /** The names of members are the keys of an object, or the items of a list. */
 const hasProto: Condition = (names) => {
@@ -56,6 +58,8 @@ const validatesNothing: Condition = (value, schema, sentAs) => {
 const NO_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
 const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
 const NO_PATTERN = 'the pattern is not a regular expression of ECMAScript'
+const SLOW =
+  'a short text can keep this pattern busy for hours: repeat no group that has a repetition or alternatives of the same texts'
 const NO_FLAG = 'this pattern works only without the flag u: it is served so'
 const NO_FORMAT =
   'the format {value} validates nothing here: formats in product.ts may have a function for it'
@@ -73,6 +77,7 @@ const ROWS: readonly KeywordRow[] = [
   error(PATTERNS, isNoPattern, NO_PATTERN),
   error(/^uniqueItems$/, hasFiles, NO_FILES),
   error(/^(properties|required)$/, hasProto, NO_PROTO),
+  warning(PATTERNS, takesLong, SLOW),
   warning(PATTERNS, needsNoFlag, NO_FLAG),
   warning(/^format$/, validatesNothing, NO_FORMAT),
   warning(/^nullable$/, isTrue, NULLABLE),
@@ -99,19 +104,22 @@ export function keywordDiagnostic(key: string, schema: SchemaObject, sentAs: Sen
   return { level: row.level, text }
 }
 
-/** The flags of a pattern, or of each key of an object. */
-function flagsIn(value: unknown): (string | undefined)[] {
+/** A pattern, or that of each key of an object, as it is served; undefined if it is not valid. */
+function patternsIn(value: unknown): (RegExp | undefined)[] {
   const patterns = isObject(value) ? Object.keys(value) : [value]
-  return patterns.map(flagsOf)
+  return patterns.map(patternOf)
 }
 
-/** The flags with which a pattern is served; undefined if it is not valid. */
-function flagsOf(pattern: unknown): string | undefined {
+function patternOf(pattern: unknown): RegExp | undefined {
   try {
-    return toRegExp(String(pattern)).flags
+    return toRegExp(String(pattern))
   } catch {
     return undefined
   }
+}
+
+function isSlow(pattern: RegExp | undefined): boolean {
+  return pattern !== undefined && isExponential(pattern)
 }
 
 const META = new Ajv2020({

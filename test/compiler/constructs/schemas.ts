@@ -155,6 +155,11 @@ export const SCHEMAS: Constructs = {
     '{"-x":"a.b"}',
     '{"-x":"?"}',
   ),
+  'a pattern that takes exponential time for some texts': schema(
+    "type: object\npatternProperties: { '^([a-z]+)*$': { type: string, pattern: '^(a|a)*b$' } }\nproperties: { A: { type: string, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' } }",
+    '{"x":"aab","A":"a-b"}',
+    '{"x":"a"} {"A":"-"}',
+  ),
   'a pattern that ECMAScript does not have': `${body("type: string\npattern: '(?i)a' # here").replace("{ '200'", "{ '400': { $ref: '#/components/responses/No' }, '200'")}components: { responses: { No: { description: No, content: { application/json: { schema: { type: string, pattern: '(' } } } } } }`,
   '`contentEncoding`, `contentMediaType`, `contentSchema` in JSON: nothing is validated by them':
     schema('type: string\ncontentEncoding: base64\ncontentMediaType: image/png', '"AA=="'),
