@@ -77,11 +77,17 @@ export class Batcher<Item, Value> {
     const deadline = until ?? performance.now() + timeout
     const batched: Batched<Item, Value> = { item, cost, deadline, resolve, reject }
     const isAlone = this.#isAlone
-    this.#added += 1
-    this.#schedule()
+    this.#arrive()
     if (isAlone) void this.#start([batched])
     else this.#enqueue(flow, batched)
     return promise
+  }
+
+  /** Adds an item that has nothing to wait for if it begins at once: then it is not run. @returns undefined for such an item */
+  addUnlessAlone(item: Item): Promise<Value> | undefined {
+    if (!this.#isAlone) return this.add(item)
+    this.#arrive()
+    return undefined
   }
 
   /** How many items wait for their batch to begin. */
@@ -110,6 +116,11 @@ export class Batcher<Item, Value> {
   get #isAlone(): boolean {
     const isEager = this.#options.isEager === true
     return isEager && this.#isQuiet && !this.#isScheduled && this.#running === 0
+  }
+
+  #arrive(): void {
+    this.#added += 1
+    this.#schedule()
   }
 
   #enqueue(flow: string, batched: Batched<Item, Value>): void {

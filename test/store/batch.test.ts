@@ -39,6 +39,21 @@ t.test(
   },
 )
 
+t.test('an item that needs no run is not added if it would begin at once', async (t) => {
+  const { begun, end, batches } = batcher({ isEager: true })
+  t.equal(batches.addUnlessAlone('a'), undefined)
+  const second = batches.addUnlessAlone('b')
+  await nextTurn()
+  t.strictSame(begun, [['b']], 'the second one of a turn is added')
+  await end(0)
+  t.equal(await second, 'b is done')
+  const third = batches.addUnlessAlone('c')
+  t.not(third, undefined, 'and so is the first one after a turn with several')
+  await nextTurn()
+  await end(1)
+  t.equal(batches.addUnlessAlone('d'), undefined)
+})
+
 t.test(
   'items that arrive while a batch is under way are the next batch, up to its maximum',
   async (t) => {
@@ -59,7 +74,7 @@ t.test(
   },
 )
 
-t.test('an item without a costOft is refused, and holds up nobody', async (t) => {
+t.test('an item without a cost is refused, and holds up nobody', async (t) => {
   const costOf = (item: string) => {
     if (item === 'broken') throw new TypeError(item)
     return 1
@@ -72,14 +87,14 @@ t.test('an item without a costOft is refused, and holds up nobody', async (t) =>
   t.strictSame([begun, batches.waiting], [[['a', 'b']], 0])
 })
 
-/** The items `a3` and `b1` have the costOfts 3 and 1, and are of the shares a and b. */
+/** The items `a3` and `b1` have the costs 3 and 1, and are of the shares a and b. */
 const shares = {
   costOf: (item: string) => Number(item.slice(1)),
   flowOf: (item: string) => item.slice(0, 1),
 }
 for (const [what, options, items, expected] of [
   [
-    'a batch has the costOft that it may have, but at least one item',
+    'a batch has the cost that it may have, but at least one item',
     { ...shares, flowOf: () => '', maxCost: 10 },
     'a6 b4 c1 d30 e9 f2',
     'a6 b4|c1|d30|e9|f2',

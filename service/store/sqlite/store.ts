@@ -73,7 +73,7 @@ export class SqliteStore implements Database {
       db: this.#db,
       run: this.#run.bind(this),
       write: this.#write.bind(this),
-      turn: () => this.#turns.add(undefined),
+      turn: () => this.#turns.addUnlessAlone(undefined),
       dataVersion: this.dataVersion.bind(this),
     }
     const tables = new Map<string, Table>()
