@@ -32,7 +32,7 @@ t.test('what a statement sends and returns is gone at the next collection', asyn
   }
   const leftByFinds = await measure(() => store.find('joe', 1n))
   const leftByCreates = await measure(() => store.create('joe', 1n, item))
-  const most = (LENGTH * TIMES) / 4
+  const most = (LENGTH * TIMES) / 2
   t.ok(leftByFinds < most, `${leftByFinds} bytes of items that were found were still there`)
   t.ok(leftByCreates < most, `${leftByCreates} bytes of items that were created were still there`)
 })
