@@ -88,8 +88,13 @@ function codeOf({ status, body, isEvent }: Example = { status: 501 }): string {
   return `{ status: ${status}, body: (async function* () { yield ${event} })() }`
 }
 
-const valueCode = (value: object) =>
-  inspect(value, { depth: null, breakLength: 90, maxArrayLength: null, maxStringLength: null })
+const INSPECTED = { depth: null, breakLength: 90, maxArrayLength: null, maxStringLength: null }
+
+/** The code of a value. Some characters in a text would end a comment, as the end of its line does (ECMAScript, section 12.3). */
+function valueCode(value: object): string {
+  const code = inspect(value, INSPECTED)
+  return code.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+}
 
 /** The parts of the request that the operation has. */
 function partsOf({ security, parameters, requestBody }: NormalOperation): readonly string[] {

@@ -44,6 +44,10 @@ const YAML = `paths:
     get:
       operationId: lines
       responses: { '200': { description: Texts, content: { text/event-stream: { schema: { type: string, default: a } } } } }
+  /folders:
+    get:
+      operationId: folders
+      responses: { '200': { description: Texts, content: { application/json: { example: { folder: "C:\\Programs\\Layouts" } } } } }
 components:
   examples: { small: { value: { id: 7 } } }
   schemas: { Error: { type: object, required: [message], properties: { message: { type: string, default: No such thing } } } }
@@ -100,6 +104,11 @@ t.test(
     t.strictSame(answer('example=unknown', true)[0], 501)
   },
 )
+
+t.test('the separators of lines in an example do not end a comment', async (t) => {
+  const { method } = await examplesIn(t, 'folders') // YAML reads \P and \L as U+2029 and U+2028
+  t.match(method, String.raw`folder: 'C:\u2029rograms\u2028ayouts'`)
+})
 
 t.test('an example of a stream is the data of one event', async (t) => {
   const examples = await examplesIn(t, 'follow')
