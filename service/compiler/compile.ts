@@ -117,7 +117,7 @@ function concernsOnly({ operations }: Diagnostic, leftOut: ReadonlySet<string>):
 }
 
 /**
- * A line for product.ts that leaves out all operations with errors, but for those that an `errorBody` would serve.
+ * A line for product.ts that leaves out the operations with errors. Operations that an `errorBody` would serve are not in it.
  * @returns undefined if that would be none or all of them, or an error concerns the whole document
  */
 export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'names'>) {

@@ -55,7 +55,7 @@ function firstError(errors: readonly DescribedError[], write: Part['make']): str
   return undefined
 }
 
-/** Chooses bodies until each error has one, each time the body that fits most of those that are left. */
+/** Gives each error a body. The body that fits most errors is first, and then always the body that fits most of the remaining errors. */
 function branchesFor(bodies: readonly Part[], errors: readonly DescribedError[]): Branch[] {
   let candidates = bodies.map((body): Branch => ({ body, errors: fittedBy(body, errors) }))
   const branches: Branch[] = []

@@ -3,11 +3,11 @@ import type { Body, BodyKind, Media, Response, ResponseMedia } from '../engine/c
 import { bodyKind, type MediaKind } from './body-kinds.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'
-import { isUsualEncoding, namesTypesOfFiles } from './encodings.ts'
+import { isUsualEncoding } from './encodings.ts'
+import { addForm, checkFields, isForm } from './forms.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
-import { allowedTypes, bytesRule, fieldsOf, isReadable, schemaWith, UNREADABLE } from './shapes.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import { allowedTypes, bytesRule, schemaWith } from './shapes.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
 const MAX_BODY_BYTES = 102_400
@@ -41,8 +41,6 @@ export function readBody(
   }
   return { required, content }
 }
-
-const TYPES_OF_FILES = 'the media types of files are not checked: the method gets the type of each'
 
 /** A response, by media type. */
 export function readResponse(
@@ -201,8 +199,8 @@ export function refusalOfMedia(
   const kind = bodyKind(type)
   if (typeof kind !== 'string')
     return { text: `the media type ${type} is not served: ${kind.instead}`, path: [] }
-  const isForm = kind === 'multipart' || kind === 'urlencoded'
-  if (use === 'response' && isForm)
+  const isOfForm = kind === 'multipart' || kind === 'urlencoded'
+  if (use === 'response' && isOfForm)
     return { text: `${type} is no response: write application/json`, path: [] }
   if (use === 'request' && kind === 'events')
     return { text: `${type} is no request: write application/json`, path: [] }
@@ -238,36 +236,6 @@ const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
     const rule = bytesRule(schema)
     return rule !== undefined && rule.minLength === undefined
   },
-}
-
-/** Whether a schema describes the fields of a form, or says that it is an object. */
-function isForm(schema: unknown): boolean {
-  const types = allowedTypes(schema).join()
-  return types === 'object' || (types === 'any' && fieldsOf(schema).size > 0)
-}
-
-/** The schemas of forms that are not described: fields and files of any names, each any number of times. */
-const ANY_FORM = {
-  urlencoded: {
-    type: 'object',
-    additionalProperties: { type: 'array', items: { type: 'string' } },
-  },
-  multipart: {
-    type: 'object',
-    additionalProperties: {
-      type: 'array',
-      items: { anyOf: [{ type: 'string', format: 'binary' }, { type: 'string' }] },
-    },
-  },
-}
-const NO_FIELDS = 'this schema describes no fields: the form may have any, which nobody checks'
-
-/** Adds the schema of a form. @returns its id */
-function addForm(context: Context, kind: 'multipart' | 'urlencoded', media: openapi.MediaType) {
-  const isDescribed = isForm(media.schema)
-  if (!isDescribed) context.diagnostics.warn(media, NO_FIELDS)
-  const schema = isDescribed ? media.schema : ANY_FORM[kind]
-  return context.schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
 }
 
 type Use = 'request' | 'response'
@@ -306,18 +274,4 @@ function readWrittenLimit({ root, diagnostics }: Context, media: openapi.MediaTy
 function usualLimit(kind: BodyKind): number {
   const mayHaveFiles = kind === 'bytes' || kind === 'multipart'
   return mayHaveFiles ? MAX_FILE_BYTES : MAX_BODY_BYTES
-}
-
-/** Refuses the fields of a form that can be neither a text nor a file. */
-function checkFields(
-  { diagnostics }: Context,
-  kind: 'multipart' | 'urlencoded',
-  media: openapi.MediaType,
-): void {
-  const { schema, encoding = {} } = media
-  if (namesTypesOfFiles(schema, encoding)) diagnostics.warn(media, TYPES_OF_FILES, 'encoding')
-  for (const [name, schemas] of fieldsOf(schema)) {
-    if (isReadable({ anyOf: schemas }, kind)) continue
-    diagnostics.error(schemas.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
-  }
 }

@@ -204,7 +204,7 @@ async function leaveOutProblems(folder: string, node: (...words: string[]) => Pr
   if (isClean) rmSync(file)
 }
 
-/** Makes a repository with one commit. Its author is the person whom git knows, else the service. */
+/** Makes a repository with one commit. The author is the user of git's configuration. If there is none, it is the service. */
 async function commit(folder: string, message: string): Promise<void> {
   const git = (...words: string[]) => execute('git', words, { cwd: folder })
   await git('init', '--quiet', '--initial-branch=main')

@@ -118,29 +118,31 @@ export function prefixOf(node: WithServers): string {
 
 type Parameters = openapi.PathItem['parameters']
 
-/** The parameters of an operation. Of its path it has each, described or not, and no other. */
+/** The parameters of an operation: all parameters of its path, described or not, and no other ones in the path. */
 function parametersOf(listed: Listed): openapi.Parameter[] {
-  const { item, operation } = listed
-  const { unused, undescribed } = comparePath(listed)
-  const described = mergeParameters(item.parameters, operation.parameters)
+  const { described, unused, undescribed } = comparePath(listed)
   return [
     ...described.filter((parameter) => !unused.includes(parameter)),
     ...undescribed.map((name) => ({ name, in: 'path' as const, required: true })),
   ]
 }
 
-/** Compares the parameters in a path with those that are described. */
+/** Compares the parameters that a path has with the described parameters. */
 export function comparePath({ path, item, operation }: Listed): {
+  /** The parameters in the query, the headers and the cookies, too. */
+  readonly described: readonly openapi.Parameter[]
+  /** The parameters in the path that it does not have. */
   readonly unused: readonly openapi.Parameter[]
-  /** Their names. */
+  /** The names of parameters of the path without a description. */
   readonly undescribed: readonly string[]
 } {
   const names = [...path.matchAll(/{([^{}]+)}/g)].map(([, name = '']) => name)
-  const merged = mergeParameters(item.parameters, operation.parameters)
-  const described = merged.filter((parameter) => parameter.in === 'path')
-  const isDescribed = (name: string) => described.some((parameter) => parameter.name === name)
+  const described = mergeParameters(item.parameters, operation.parameters)
+  const inPath = described.filter((parameter) => parameter.in === 'path')
+  const isDescribed = (name: string) => inPath.some((parameter) => parameter.name === name)
   return {
-    unused: described.filter(({ name }) => !names.includes(name)),
+    described,
+    unused: inPath.filter(({ name }) => !names.includes(name)),
     undescribed: names.filter((name) => !isDescribed(name)),
   }
 }

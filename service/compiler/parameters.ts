@@ -94,7 +94,7 @@ function isObject(schema: unknown): boolean {
   return types.join() === 'object'
 }
 
-/** Whether a parameter is sent by its members, which may have other names than those that are described. */
+/** Whether a parameter is an object whose members are sent by their names, and may have names that are not described. */
 function isOpen(parameter: openapi.Parameter): boolean {
   if (sentAsOf(parameter) !== 'members') return false
   const { schema } = parameter

@@ -54,7 +54,7 @@ export function derefEntries<T>(
   return Object.entries(deref(node) ?? {}).map(([name, value]) => [name, deref(value)])
 }
 
-/** The members of an object by name, without those that lead nowhere. */
+/** The members of an object by name. A reference that leads nowhere is left out. */
 export function usableEntries<T>(
   node: Readonly<Record<string, T | OasRef>> | undefined,
 ): [name: string, member: T][] {

@@ -13,7 +13,7 @@ import { reasonOf } from '../errors.ts'
 /** Errors of an operation that have one schema. */
 export interface DescribedError {
   readonly operation: Pick<Operation, 'id' | 'path'>
-  /** Those that the service answers by itself. */
+  /** The statuses that the service answers by itself. */
   readonly statuses: readonly number[]
   /** The id of the schema. */
   readonly schema: string
@@ -30,7 +30,7 @@ const MESSAGES = [
   `body/${'x'.repeat(495)} must NOT have more than 9007199254740991 characters`,
 ]
 
-/** The request of an error that is only tried. Its id has the form of those that the service makes. */
+/** A request for trials of errors. Its id has the form of the ids that the service makes. */
 function triedOrigin({ id, path }: DescribedError['operation']): ErrorOrigin {
   return {
     path: path.replaceAll(/{[^}]*}/g, '1'),

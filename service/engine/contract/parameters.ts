@@ -171,7 +171,9 @@ function readParts(parameter: Parameter, parts: readonly string[] | undefined) {
       throw new HttpError(400, `${place}/${name} must be as ${isPairs ? 'b,1,c,2' : 'b=1,c=2'}`)
     const member = decode(key)
     checkMember(parameter, member)
-    members.set(member, [...(members.get(member) ?? []), decode(text)])
+    const texts = members.get(member)
+    if (texts === undefined) members.set(member, [decode(text)])
+    else texts.push(decode(text))
   }
   // A member that is repeated is no list.
   const sent = [...members].map(([member, texts]) => [member, new Sent(texts, null)] as const)

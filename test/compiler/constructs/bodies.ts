@@ -466,7 +466,7 @@ export const BODIES: Constructs = {
     ),
     asks: [ask(form('id\r\n\r\n7'), 200, '{"body":{"id":7}}'), ask(form('id\r\n\r\na'), 400)],
   },
-  'a form without fields in its schema, or without a schema: any fields and files': {
+  'a form without fields in its schema, or without a schema: each field and each file is taken': {
     yaml: body(`multipart/form-data: { schema: { type: string, format: binary } }
 application/x-www-form-urlencoded: {}`),
     run: async ({ body }) => ({
