@@ -96,7 +96,7 @@ async function suite<Item, K extends Key>(
         items.create('deep', key(5), item('new')),
       ])
       const reasons = results.map((result) => 'reason' in result && String(result.reason))
-      const reason = 'TooDeep: JSON must not have more than 100 objects and lists within each other'
+      const reason = 'TooDeep: JSON must not be nested more than 100 levels deep'
       t.strictSame(reasons, [reason, reason, false])
     }
     t.strictSame(await items.find('deep', key(4)), undefined)

@@ -55,7 +55,8 @@ async function checkChunks(
 ): Promise<undefined> {
   const media = findMedia(request, body.content)
   const refusal = media instanceof HttpError ? media : undefined
-  if (refusal !== undefined && body.required) throw refusal
+  // Who waits for a permission has a body to send: it is refused before it is sent.
+  if (refusal !== undefined && body.required && isAwaited(request.raw)) throw refusal
   if (!(media instanceof HttpError)) reserveBody(reply, media.limit, media.kind === 'bytes')
   if (isAwaited(request.raw)) reply.raw.writeContinue()
   if (await isEmptyBody(request.raw)) removeBody(request.raw, body)

@@ -1,7 +1,7 @@
 // Reads the parameters of an operation.
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
-import { decodePair } from './parsing.ts'
+import { decodePair, orRefuse } from './parsing.ts'
 import { REPEATED, Sent } from '../json-schema/sent.ts'
 import type { Validator } from '../json-schema/validator.ts'
 import { cookieTexts } from '../http/cookies.ts'
@@ -222,11 +222,7 @@ function checkMember({ in: place, name, sentAs }: Parameter, member: string): vo
 function parseValue({ in: place, name }: Parameter, value: string | string[]): unknown {
   const [text = '', ...others] = [value].flat()
   if (others.length > 0) throw new HttpError(400, `${place}/${name} ${REPEATED}`)
-  try {
-    return parseJson(Buffer.from(text))
-  } catch {
-    throw new HttpError(400, `${place}/${name} must be JSON`)
-  }
+  return orRefuse(() => parseJson(Buffer.from(text)), `${place}/${name} must be JSON`)
 }
 
 /** The name that a parameter has in Fastify's request. */

@@ -106,7 +106,7 @@ export class BodyWriter {
     return this.#writeValue(status, JSON.parse(body.text, exactly), MAX_LEVELS + 1)
   }
 
-  /** @param levels the most objects and lists within each other */
+  /** @param levels how many levels deep the body may be nested */
   #writeValue(status: number, body: unknown, levels: number): string {
     if (body === undefined) throw this.#unfit(status, 'it is missing')
     const { error, value } = this.#check(body)

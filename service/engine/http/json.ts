@@ -5,7 +5,7 @@ declare global {
   }
 }
 
-/** The most objects and lists within each other, in JSON that is read or written. */
+/** How many levels deep JSON may be nested, where it is read or written: an object or a list in another is one level more. */
 export const MAX_LEVELS = 100
 
 /** JSON has more levels than {@link MAX_LEVELS}. */
@@ -13,14 +13,14 @@ export class TooDeep extends Error {
   override readonly name = 'TooDeep'
 
   constructor() {
-    super(`JSON must not have more than ${MAX_LEVELS} objects and lists within each other`)
+    super(`JSON must not be nested more than ${MAX_LEVELS} levels deep`)
   }
 }
 
 /**
  * Writes JSON in which each `bigint` is a number with all its digits.
- * @param levels the most objects and lists within each other
- * @throws {TooDeep} for a value with more
+ * @param levels how many levels deep it may be nested
+ * @throws {TooDeep} for a value that is nested deeper
  */
 export function exactJson(value: unknown, levels = MAX_LEVELS): string {
   if (countBigints(value, levels) === 0) return JSON.stringify(value) // a function for each member would take twice the time
@@ -75,7 +75,7 @@ const INEXACT = /[\d.]{16}|\d[eE]/
  * An integer that a `number` can't hold is a `bigint`. A fraction that JavaScript would round to an integer is a symbol with
  * its text. Any other number is a `number`; beyond ±2^64 numbers are rounded.
  * @param bytes the text in UTF-8
- * @throws {TooDeep} for more than {@link MAX_LEVELS} objects and lists within each other
+ * @throws {TooDeep} for more than {@link MAX_LEVELS} levels
  * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, a lone surrogate in a string or a member name
  *   (RFC 7493, section 2.1), a duplicate member name, the name `__proto__`, or a number beyond the range of a double
  */

@@ -78,7 +78,7 @@ const JSON_TYPE = '\r\nContent-Type: application/json\r\n\r\n'
 /** The numbers from 1 on. */
 const names = (count: number, separator: string) =>
   Array.from({ length: count }, (_, index) => index + 1).join(separator)
-/** JSON with this many objects and lists within each other. @param open begins those that are repeated */
+/** JSON nested this many levels deep. @param open begins those that are repeated */
 function nested(open: string, levels: number): string {
   const pairs = open.match(/[[{]/g) ?? []
   const close = pairs.map((character) => (character === '[' ? ']' : '}')).reverse()
@@ -379,7 +379,7 @@ export const BODIES: Constructs = {
       ask(form(...Array.from({ length: 1001 }, () => 'a; filename=b\r\n\r\n')), 413),
     ],
   },
-  'JSON of up to 100 objects and lists within each other; more: 400': {
+  'JSON nested up to 100 levels deep; more: 400': {
     yaml: body(
       `application/json: { x-body-limit: 500000 }\n${FORM_TYPE}: ${ANY_FORM}\nmultipart/form-data: ${ANY_FORM}`,
     ),
@@ -391,7 +391,7 @@ export const BODIES: Constructs = {
       ...[post, urlencodedField, multipartField, jsonFile].flatMap((send) =>
         [101, 200, 5000].flatMap((levels) =>
           ['{"a":', '{"a":[1,', '{"a":9007199254740993,"b":'].map((open) =>
-            ask(send(nested(open, levels)), 400, /not have more than 100 objects and lists/),
+            ask(send(nested(open, levels)), 400, /nested more than 100 levels deep/),
           ),
         ),
       ),

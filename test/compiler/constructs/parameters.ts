@@ -388,6 +388,7 @@ components: { schemas: { A: { type: object, required: [b], properties: { b: { ty
       ...accepted(query, 'a={%22b%22:9007199254740993}=>{"a":{"b":9007199254740993}}'),
       ask({ url: '/x', headers: { 'x-b': '[{"c":[1]}]' } }, 200, '{"header":{"X-B":[{"c":[1]}]}}'),
       ...refused(query, 'a= a={ a=b', /query\/a must be JSON/),
+      ...refused(query, `a=${'['.repeat(101)}${']'.repeat(101)}`, /nested more than 100 levels/),
       ...refused(query, 'a={}&a={}', /query\/a must not be repeated/),
       ...refused(query, 'a=[] a={%22b%22:%221%22}', /query\/a/),
     ],

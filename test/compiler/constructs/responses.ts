@@ -85,7 +85,7 @@ const OTHER_FORM = responses(OWN_FORM.replace('^E400$', '^F400$'))
 
 /** Constructs of responses and of security, by their names in the README. */
 export const RESPONSES: Constructs = {
-  'a response of `application/json`, an int64 in it exactly; one that its schema refuses, or with more than 100 objects and lists within each other, becomes 500':
+  'a response of `application/json`, an int64 in it exactly; one that its schema refuses, or nested more than 100 levels deep, becomes 500':
     {
       yaml: ok(
         '{ Application/Json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',

@@ -17,6 +17,7 @@ async function connect(t: Test, required: boolean) {
       return { status: 200, body: isBytes ? Buffer.concat(bytes).toString() : (body ?? 'none') }
     },
   })
+  app.server.on('checkContinue', (...parts) => app.server.emit('request', ...parts))
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   const socket = net.connect(port, '127.0.0.1').setEncoding('latin1')
@@ -50,10 +51,17 @@ t.test('an empty body that is optional is none, and its connection goes on', asy
 
 t.test('an empty body that is required is 400, and its connection goes on', async (t) => {
   const send = await connect(t, true)
-  for (const type of ['image/png', 'application/json'])
+  for (const type of TYPES) {
     t.match(await send(`${typeOf(type)}${CHUNKED}`, '0\r\n\r\n'), /^400 .*needs a body/, type)
-  for (const type of TYPES)
+    t.match(await send(`${typeOf(type)}${CHUNKED}\r\n0\r\n`), /^400 .*needs a body/, type)
     t.match(await send(`${typeOf(type)}Content-Length: 0\r\n`), /^400 .*needs a body/, type)
+  }
+})
+
+t.test('who waits for a permission to send is not asked for a body that is refused', async (t) => {
+  const send = await connect(t, true)
+  const waiting = `${typeOf('text/xml')}${CHUNKED}Expect: 100-continue\r\n`
+  t.match(await send(waiting), /^415 /)
 })
 
 for (const required of [false, true]) {
