@@ -10,15 +10,30 @@ export class StartupError extends Error {
   override readonly name = 'StartupError'
 }
 
+/** The most characters of the message of a refusal, as JavaScript counts them. */
+export const MAX_MESSAGE_LENGTH = 1000
+/** The status of an operation without a method. Its message is for the author of the contract, and has a method to paste. */
+const NOT_IMPLEMENTED = 501
+
+/** Cuts a long message: it may have a name or a text from the request. No character is halved. */
+function shorten(message: string): string {
+  if (message.length <= MAX_MESSAGE_LENGTH) return message
+  const start = message.slice(0, MAX_MESSAGE_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')
+  return `${start}…`
+}
+
 /** The refusal of a request, with a status from 400 to 599. Fastify answers with it wherever it is thrown. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
 
-  /** @param headers that the status requires, such as `Allow` */
+  /**
+   * @param message for people. Beyond {@link MAX_MESSAGE_LENGTH} characters it is cut, except that of a 501
+   * @param headers that the status requires, such as `Allow`
+   */
   constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message)
+    super(statusCode === NOT_IMPLEMENTED ? message : shorten(message))
     this.statusCode = statusCode
     this.headers = headers
   }

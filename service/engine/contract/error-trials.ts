@@ -8,7 +8,7 @@ import type { ErrorOrigin } from '../http/error-answers.ts'
 import { alternativesOf, type SchemaObject } from '../json-schema/allowed-types.ts'
 import { flattenedSchema } from '../json-schema/flattened-schema.ts'
 import { isObject } from '../json-schema/values.ts'
-import { reasonOf } from '../errors.ts'
+import { MAX_MESSAGE_LENGTH, reasonOf } from '../errors.ts'
 
 /** Errors of an operation that have one schema. */
 export interface DescribedError {
@@ -21,13 +21,13 @@ export interface DescribedError {
 }
 
 /**
- * The messages that a form is tried with: a short one, one with quotes and backslashes, and one that names a member of the
- * request, as long as such a name gets (validator.ts).
+ * The messages that a form is tried with: a short one, one with quotes and backslashes, and one that is as long as a message
+ * gets.
  */
 const MESSAGES = [
   'The reason',
   'body/items/0 must match pattern "^\\d+$": Not a code.',
-  `body/${'x'.repeat(495)} must NOT have more than 9007199254740991 characters`,
+  'x'.repeat(MAX_MESSAGE_LENGTH),
 ]
 
 /** A request for trials of errors. Its id has the form of the ids that the service makes. */
