@@ -13,13 +13,12 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { ACCESS_TOKENS } from '../../engine/store.ts'
 import { isCorrupt, primaryCode } from './result-codes.ts'
 import { BUSY_TIMEOUT } from './file.ts'
 import { acquireLock, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, assertNoLinksOfOthers, copyBytes, giveTo, LOGS } from './private-files.ts'
 import { makeFile, makeFolder, OWNER_ONLY, sync } from './private-files.ts'
-import { readVersion } from './create-tables.ts'
+import { readVersion, storedTables } from './create-tables.ts'
 
 /** The number of rows of a copy, by the names of its tables. */
 export type Counts = Readonly<Record<string, number>>
@@ -238,15 +237,9 @@ function check(db: DatabaseSync): Counts {
     .all()
     .map(({ integrity_check }) => String(integrity_check))
   if (lines[0] !== 'ok') throw new Error(`the database is damaged: ${lines.join('; ')}`)
-  const tables = db
-    .prepare(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'
-        ORDER BY name IN ('${ACCESS_TOKENS}', 'tokens'), name`,
-    )
-    .all()
   const count = (name: string) =>
     Number(db.prepare(`SELECT count(*) AS count FROM "${name}"`).get()?.['count'])
-  return Object.fromEntries(tables.map(({ name }) => [String(name), count(String(name))]))
+  return Object.fromEntries(storedTables(db).map((name) => [name, count(name)]))
 }
 
 /** The SHA-256 of a file, in hexadecimal digits. */

@@ -28,10 +28,15 @@ const TAKE_OVER = `
     || ',"scopes":' || json_quote(coalesce(scopes, '')) || '}'
   FROM tokens;
   DROP TABLE tokens`
-/** The tables of ANALYZE. They change how SQLite searches, not which rows it finds: https://sqlite.org/fileformat.html#stat1tab */
-const STATISTICS: ReadonlyMap<string, string> = new Map([
+/**
+ * The tables of other programs that a file may have, and their definitions to the letter. None of them changes which rows SQLite
+ * finds: https://sqlite.org/fileformat.html#stat1tab for those of ANALYZE. All versions of Litestream make the same two.
+ */
+const TABLES_OF_OTHERS: ReadonlyMap<string, string> = new Map([
   ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
   ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
+  ['_litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'],
+  ['_litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'],
 ])
 
 /**
@@ -62,35 +67,64 @@ export function isOutdated(db: DatabaseSync): boolean {
  * not make: a trigger could show the items of one caller to another
  */
 export function readVersion(db: DatabaseSync): number {
-  const read = `SELECT user_version AS version, application_id AS id, (SELECT count(*) FROM sqlite_schema) AS objects
-    FROM pragma_application_id, pragma_user_version`
-  const [version, id, objects] = Object.values(db.prepare(read).get() ?? {}).map(Number)
-  if (version === 0 && id === 0 && objects === 0) return 0
-  if (id !== APPLICATION_ID) throw new Error('it is a database of another program')
+  const read = 'SELECT user_version, application_id FROM pragma_user_version, pragma_application_id'
+  const [version, id] = Object.values(db.prepare(read).get() ?? {}).map(Number)
+  const objects = readSchema(db)
+  const isEmpty = version === 0 && id === 0 && objects.every(isOfOthers)
+  if (!isEmpty && id !== APPLICATION_ID) throw new Error('it is a database of another program')
+  assertUtf8(db)
+  if (isEmpty) return 0
   if (version !== VERSION && version !== TOKENS_VERSION) {
     throw new Error(
       `its schema is version ${version}, and this program knows ${VERSION}: another version wrote it`,
     )
   }
-  assertOwnSchema(db, version)
+  for (const object of objects) assertKnown(db, object, version)
   return version
 }
 
-/** Refuses a schema with anything besides the tables of the store and statistics. @throws {Error} naming the excess */
-function assertOwnSchema(db: DatabaseSync, version: number): void {
+/** The order of keys is that of their bytes. @throws {Error} */
+function assertUtf8(db: DatabaseSync): void {
   const encoding = db.prepare('PRAGMA encoding').get()?.['encoding']
-  if (encoding !== 'UTF-8') throw new Error('its texts are not in UTF-8') // the order of keys is that of their bytes
-  for (const { type, name, sql } of db.prepare('SELECT type, name, sql FROM sqlite_schema').all()) {
-    const isOldTokens = version === TOKENS_VERSION && isOldTokensTable(String(name), sql)
-    if (!isOldTokens && !isOwn(db, String(name), sql))
-      throw new Error(`its ${String(type)} ${String(name)} is not one that this program makes`)
-  }
+  if (encoding !== 'UTF-8') throw new Error('its texts are not in UTF-8')
 }
 
-/** Whether the store makes a table of this name by this definition. */
-function isOwn(db: DatabaseSync, name: string, sql: unknown): boolean {
-  if (STATISTICS.has(name)) return sql === STATISTICS.get(name)
-  return tableDefinitions(db, name).some((definition) => isSameLayout(definition, sql))
+/** The names of the tables that the store has made in a file, those of collections first. */
+export function storedTables(db: DatabaseSync): string[] {
+  const sql = `SELECT type, name, sql FROM sqlite_schema WHERE type = 'table'
+    ORDER BY name IN ('${ACCESS_TOKENS}', 'tokens'), name`
+  const tables = db.prepare(sql).all().map(toSchemaObject)
+  return tables.filter((table) => !isOfOthers(table)).map(({ name }) => name)
+}
+
+/** A table, an index, a view or a trigger. */
+interface SchemaObject {
+  readonly type: string
+  readonly name: string
+  /** Its definition; `null` for an index that SQLite makes. */
+  readonly sql: unknown
+}
+
+function readSchema(db: DatabaseSync): SchemaObject[] {
+  return db.prepare('SELECT type, name, sql FROM sqlite_schema').all().map(toSchemaObject)
+}
+
+function toSchemaObject({ type, name, sql }: Record<string, unknown>): SchemaObject {
+  return { type: String(type), name: String(name), sql }
+}
+
+/** Whether another program makes this table, and it changes nothing. */
+function isOfOthers({ name, sql }: SchemaObject): boolean {
+  return TABLES_OF_OTHERS.has(name) && sql === TABLES_OF_OTHERS.get(name)
+}
+
+/** Refuses what neither the store makes nor a program that changes nothing. @throws {Error} naming it */
+function assertKnown(db: DatabaseSync, object: SchemaObject, version: number): void {
+  const { type, name, sql } = object
+  if (isOfOthers(object)) return
+  if (version === TOKENS_VERSION && isOldTokensTable(name, sql)) return
+  const isOwn = tableDefinitions(db, name).some((definition) => isSameLayout(definition, sql))
+  if (!isOwn) throw new Error(`its ${type} ${name} is not one that this program makes`)
 }
 
 /** Whether this is the table of tokens of the version before, or its index. */

@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { checkDatabase, restoreBackup, saveBackup } from '../../../service/store/sqlite/backup.ts'
+import { program, run } from '../../support/process.ts'
 import { product } from '../../support/product/product.ts'
 import { openTestStore } from '../../support/stores.ts'
 
@@ -171,6 +172,71 @@ t.test("SQLite's own statistics are no fault, and count for nothing", async (t) 
     await restoreBackup(backup, file, true)
     await (await openTestStore({ file })).close()
   }
+})
+
+/** As Litestream makes them, in all its versions. */
+const LITESTREAM = {
+  _litestream_seq: 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)',
+  _litestream_lock: 'CREATE TABLE _litestream_lock (id INTEGER)',
+}
+const WITH_LITESTREAM = `${Object.values(LITESTREAM).join(';')}; INSERT INTO _litestream_seq VALUES (1, 7)`
+
+t.test("Litestream's two tables are no fault, and count for nothing", async (t) => {
+  const { folder, file, backup } = await prepare(t)
+  const counts = checkDatabase(file)
+  for (const path of [file, backup]) change(path, WITH_LITESTREAM)
+  for (const isExclusive of [true, false])
+    await (await openTestStore({ file }, { isExclusive })).close()
+  t.strictSame(checkDatabase(file), counts)
+  t.strictSame(await saveBackup(file, `${folder}/more.db`), counts)
+  t.match(await restoreBackup(`${folder}/more.db`, file, true), { counts })
+  t.match(await restoreBackup(backup, file, true), { counts })
+  await (await openTestStore({ file })).close()
+  const copied = await run(program('copy', `sqlite:${file}`), {
+    DATABASE_URL: `sqlite:${folder}/copied.db`,
+  })
+  t.match(copied, { code: 0, stdout: /1 plants/ })
+  t.notOk(tablesOf(`${folder}/copied.db`).some(({ name }) => name === '_litestream_seq'))
+})
+
+t.test('a file of the version before with these tables is taken over', async (t) => {
+  const { file } = await prepare(t)
+  change(file, `${WITH_LITESTREAM}; ${OLD_TOKENS}; ${OLD_VERSION}`)
+  await (await openTestStore({ file })).close()
+  t.strictSame(checkDatabase(file), { plants: 1, notes: 0, access_tokens: 0 })
+})
+
+t.test('a file in which Litestream was first is an empty file', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  change(file, `PRAGMA journal_mode = WAL; ${WITH_LITESTREAM}`)
+  t.throws(() => checkDatabase(file), { message: 'the database is empty' })
+  await (await openTestStore({ file })).close()
+  t.strictSame(checkDatabase(file), { plants: 0, notes: 0, access_tokens: 0 })
+})
+
+t.test("what has only a name of Litestream's tables is refused", async (t) => {
+  const { _litestream_seq: seq, _litestream_lock: lock } = LITESTREAM
+  for (const [sql, name] of [
+    [seq.replace('seq INTEGER', 'seq TEXT'), 'table _litestream_seq'],
+    [seq.replace('seq INTEGER', "seq INTEGER CHECK (seq <> '')"), 'table _litestream_seq'],
+    [seq.replace('_seq', '_log'), 'table _litestream_log'],
+    [lock.replace('_lock', '_LOCK'), 'table _litestream_LOCK'],
+    [`${lock} STRICT`, 'table _litestream_lock'],
+    [lock.replace('id INTEGER', 'id INTEGER, item TEXT'), 'table _litestream_lock'],
+    ['CREATE VIEW _litestream_lock AS SELECT owner AS id FROM plants', 'view _litestream_lock'],
+    [
+      `${seq}; CREATE TRIGGER spy AFTER UPDATE ON _litestream_seq BEGIN DELETE FROM plants; END`,
+      'trigger spy',
+    ],
+    [`${seq}; CREATE INDEX by_seq ON _litestream_seq (seq)`, 'index by_seq'],
+  ] as const) {
+    const { backup } = await prepare(t)
+    change(backup, sql)
+    await isRefused(t, backup, `its ${name} ${REFUSED}`)
+  }
+  const file = `${t.testdir()}/foreign.db`
+  change(file, `${seq}; CREATE TABLE plants (id)`)
+  await isRefused(t, file, 'it is a database of another program')
 })
 
 t.test('what has only a name of SQLite is refused', async (t) => {
