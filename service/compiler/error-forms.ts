@@ -10,6 +10,7 @@ import {
   KNOWN_FORMS,
   statusesOf,
   textOfSchema,
+  USUAL,
 } from '../engine/for-compiler.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
@@ -19,8 +20,6 @@ import { findLocation } from './source-locations.ts'
 import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
 import type { Context, ErrorOfProduct } from './schemas.ts'
 
-/** The usual format of an error. */
-const USUAL = { type: 'application/json', form: 'error' } as const
 /** The media type of RFC 9457. It names the form, so no other form is used, even if the schema accepts one. */
 const PROBLEM = 'application/problem+json'
 /** The beginning of the errors that show an `errorBody`. */

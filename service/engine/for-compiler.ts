@@ -4,7 +4,13 @@ export { callersFolder } from './config.ts'
 export type { ProductHooks } from './contract/product-hooks.ts'
 export type { ContractExamples, Example, OperationExamples } from './contract/examples.ts'
 export { type Contract, type RefusedOperation, toContract } from './contract/contract.ts'
-export { findStatus, KNOWN_FORMS, statusesOf, type WriteBody } from './contract/error-forms.ts'
+export {
+  findStatus,
+  KNOWN_FORMS,
+  statusesOf,
+  USUAL,
+  type WriteBody,
+} from './contract/error-forms.ts'
 export {
   bodyFault,
   checkOfErrors,

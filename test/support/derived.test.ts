@@ -355,8 +355,30 @@ t.test('a success may be the default, and an error has the form of another error
   t.equal(fault('/b', 400, { code: 400 }), undefined)
   t.match(fault('/b', 400, { error: 400, message: 'No' }), 'code')
   t.match(fault('/b', 201, {}), 'add the response 201')
-  t.equal(fault('/c', 400, { error: 400, message: 'No' }), undefined)
-  t.match(fault('/c', 400, { code: 400 }), 'error')
+})
+
+t.test('an error that no operation describes looks like one of another operation', async (t) => {
+  const json = (schema: string) => `{ description: x, content: { application/json: ${schema} } }`
+  const coded = json('{ schema: { type: object, required: [code] } }')
+  const said = json('{ schema: { type: object, required: [said] } }')
+  const faultIn = async (...responses: readonly string[]) => {
+    const paths = responses.map(
+      (response, index) =>
+        `  /p${index}: { get: { operationId: o${index}, responses: { ${response} } } }\n`,
+    )
+    const own = await contractFrom(t, `paths:\n${paths.join('')}`)
+    return (path: string, body: object) =>
+      faultOfAny(own, 'GET', path, { status: 400, headers, text: JSON.stringify(body) })
+  }
+  const fault = await faultIn(`'200': ${said}`, `'400': ${coded}`, `default: ${said}`)
+  for (const path of ['/p0', '/none']) {
+    t.equal(fault(path, { code: 400 }), undefined)
+    t.equal(fault(path, { said: 'No' }), undefined)
+    t.match(fault(path, { error: 400, message: 'No' }), 'code')
+  }
+  const usual = await faultIn(`'200': ${coded}`)
+  t.equal(usual('/p0', { error: 400, message: 'No' }), undefined)
+  t.match(usual('/p0', { code: 400 }), 'error')
 })
 
 /** Reads a contract that is a text. */

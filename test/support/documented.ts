@@ -169,7 +169,10 @@ const ORIGIN = { path: '/', id: '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60', operatio
 const succeedsByDefault = ({ responses }: Operation) =>
   responses.has('default') && ![...responses.keys()].some((key) => /^[23]/.test(key))
 
-/** The answer to an error that the operation has no response for: it has the form of another error of it. */
+/** The keys of the errors that the service answers by itself. */
+const KEYS = new Set(['default', ...[...STATUSES, 404].flatMap(keysOf)])
+
+/** The answer to an error that the operation has no response for: it has the form of another error of it, or of any operation. */
 function undescribedError(
   contract: Contract,
   { id, path, responses }: Operation,
@@ -180,32 +183,36 @@ function undescribedError(
   const own = [...STATUSES, ...ofPath].flatMap((status) => keysOf(status))
   const described = [...responses].find(([key, { schemas }]) => own.includes(key) && schemas.size)
   if (described !== undefined) return { ...anyError, schemas: described[1].schemas }
-  if (errorBody === undefined) return anyError
+  if (errorBody === undefined) return otherError(contract, status)
   const body = errorBody(status, 'The reason', { ...ORIGIN, operationId: id })
   const required = Object.keys(fields(body))
   return { ...anyError, schemas: new Map([['application/json', { required }]]) }
 }
 
 /**
- * The answer to an error without an operation. If the product writes errors, it is the first one of all operations that they
- * fit, with all members.
+ * The answer to an error without an operation: it looks like one of an operation. If it is one that the product writes, it has
+ * all members.
  */
 function otherError({ anyError, errorBody, operations }: Contract, status: number): Response {
-  if (errorBody === undefined) return anyError
+  const written = errorBody && parse(stringify(errorBody(status, 'The reason', ORIGIN)))
+  const required = Object.keys(fields(written))
   const errors = operations
-    .flatMap((operation) => [...operation.responses])
-    .filter(([key]) => /^([45]|default)/.test(key))
-  const bodies = errors.flatMap(([key, { schemas }]) =>
-    [...schemas].map((body) => [Number(key) || 500, ...body] as const),
-  )
-  const written = bodies.find(
-    ([status, type, schema]) =>
-      isJson(type) && isValid(schema, parse(stringify(errorBody(status, 'The reason', ORIGIN)))),
-  )
-  if (written === undefined) return anyError
-  const [, type, schema] = written
-  const required = Object.keys(fields(errorBody(status, 'The reason', ORIGIN)))
-  return { ...anyError, schemas: new Map([[type, { allOf: [schema, { required }] }]]) }
+    .flatMap(({ responses }) => [...responses])
+    .filter(([key]) => KEYS.has(key))
+    .flatMap(([, { schemas }]) => [...schemas])
+  if (errors.length === 0 && written === undefined) return anyError
+  if (errors.length === 0)
+    return { ...anyError, schemas: new Map([['application/json', { required }]]) }
+  const whole = errors.map(([type, schema]): [string, Schema] => {
+    const isWritten = written !== undefined && isJson(type) && isValid(schema, written)
+    return isWritten ? [type, { allOf: [schema, { required }] }] : [type, schema]
+  })
+  const byType = Map.groupBy(whole, ([type]) => type)
+  const schemas = [...byType].map(([type, entries]): [string, Schema] => {
+    const [[, first] = [type, {}], ...others] = entries
+    return [type, others.length === 0 ? first : { anyOf: entries.map(([, schema]) => schema) }]
+  })
+  return { ...anyError, schemas: new Map(schemas) }
 }
 
 function assertValid(where: string, schema: Schema, value: unknown): void {

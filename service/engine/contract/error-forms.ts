@@ -1,5 +1,5 @@
 // Writes the service's own errors in the form that the contract describes.
-import type { Operation } from './compiled.ts'
+import type { ErrorFormat, Operation } from './compiled.ts'
 import type { ProductHooks } from './product-hooks.ts'
 import { usualError, type WriteError } from '../http/error-answers.ts'
 import { exactJson } from '../http/json.ts'
@@ -7,7 +7,7 @@ import { STATUS_CODES } from '../http/node.ts'
 import { reasonOf } from '../errors.ts'
 
 /** The statuses that the service answers by itself where a contract describes them. */
-const OWN_STATUSES = [400, 401, 403, 404, 408, 413, 415, 417, 431, 500, 501, 503, 505]
+export const BUILT_IN_STATUSES = [400, 401, 403, 404, 408, 413, 415, 417, 431, 500, 501, 503, 505]
 
 /**
  * The statuses of the service's own errors that a key of `responses` describes. Only a path with parameters has 404: some
@@ -20,7 +20,7 @@ export function statusesOf(
   key: string | undefined,
 ): readonly number[] {
   const hasParameters = path.includes('{')
-  return OWN_STATUSES.filter((status) => {
+  return BUILT_IN_STATUSES.filter((status) => {
     const isOwn = status !== 404 || hasParameters
     return isOwn && findStatus(responses, status) === key
   })
@@ -30,6 +30,19 @@ export function statusesOf(
 export function findStatus(responses: object, status: number): string | undefined {
   const range = `${Math.floor(status / 100)}XX`
   return [String(status), range, 'default'].find((key) => Object.hasOwn(responses, key))
+}
+
+/** The usual format of an error. */
+export const USUAL: ErrorFormat = { type: 'application/json', form: 'error' }
+
+/**
+ * The format of an error. A status that the contract does not describe has the format of the first error.
+ * @returns undefined if there are no formats: then all are usual
+ */
+export function formatOf(errors: Operation['errors'], status: number): ErrorFormat | undefined {
+  const [first] = Object.values(errors)
+  const key = findStatus(errors, status)
+  return key === undefined ? first : errors[key]
 }
 
 /**
@@ -51,15 +64,10 @@ export const KNOWN_FORMS = {
 /** Makes the body of an error. */
 export type WriteBody = NonNullable<ProductHooks['errorBody']>
 
-/**
- * Makes the function that writes the errors of an operation. A status that the contract does not describe has the form of
- * its first error.
- */
+/** Makes the function that writes the errors of an operation, or those outside of operations. */
 export function errorWriter(errors: Operation['errors'], { errorBody }: ProductHooks): WriteError {
-  const [first] = Object.values(errors)
   return (status, message, origin) => {
-    const key = findStatus(errors, status)
-    const error = key === undefined ? first : errors[key]
+    const error = formatOf(errors, status)
     if (error === undefined) return usualError(status, message, origin)
     const { type, form } = error
     if (form === 'text') return textError(type, message)

@@ -131,25 +131,17 @@ export function errorFaults(
   return [...faults]
 }
 
-/**
- * The errors outside of operations, such as those of unknown paths. They have one form: the first one that fits what the product
- * writes for them, or else the first one that the product writes. There are none if all are usual.
- */
-export function commonErrors(
-  { operations, schemas }: Compiled,
+/** Whether the product writes an error outside of operations that fits a schema. @param schema its id */
+export function fitsOutside(
+  { schemas }: Pick<Compiled, 'schemas'>,
   { errorBody, formats }: ProductHooks,
-): Operation['errors'] {
-  const errors = operations.flatMap((operation) => Object.values(operation.errors))
-  const ofProduct = errors.filter((error) => error.form === 'product')
-  const [first] = ofProduct
-  if (errorBody === undefined || first === undefined) return {}
-  const validator = new Validator(schemas, 'outgoing', formats)
+  schema: string,
+): boolean {
+  if (errorBody === undefined) return false
+  const checkSchema = new Validator(schemas, 'outgoing', formats).compile('body', { $ref: schema })
+  const check = checkOfErrors(schemas, schema, checkSchema)
   const write = () => errorBody(404, 'The reason', triedOrigin({ id: '', path: '/' }))
-  const fitting = ofProduct.find(({ schema }) => {
-    const check = checkOfErrors(schemas, schema, validator.compile('body', { $ref: schema }))
-    return errorOfBody(check, write) === undefined
-  })
-  return { default: fitting ?? first }
+  return errorOfBody(check, write) === undefined
 }
 
 /** How a schema is shown: as one line. */

@@ -10,15 +10,18 @@ import { type Answer, answerSender } from './answer.ts'
 import { addBodyParser, bodyReader, readRest } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
+import { describesErrors } from './common-errors.ts'
 import { errorWriter } from './error-forms.ts'
 import { answerExample } from './examples.ts'
 import { MethodRequest } from './method-request.ts'
 import { notWritten } from './not-written.ts'
 import { parametersReader } from './parameters.ts'
+import type { ProductHooks } from './product-hooks.ts'
 import { addTemplates, routeOf, valuesOfPath } from './templates.ts'
 import { TEXT_READERS } from './text-readers.ts'
 import { Validator } from '../json-schema/validator.ts'
 import './skip-document-check.ts'
+import type { WriteError } from '../http/error-answers.ts'
 import { inOrder, type RequestStep } from '../http/request-steps.ts'
 import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
@@ -73,7 +76,7 @@ export async function addRoutes(
   const shapesOfHeads = new Set(heads.map(({ path }) => withoutNames(path)))
   const routes = new Map<string, RouteOptions>()
   for (const operation of operations) {
-    const { id, method, path, errors } = operation
+    const { id, method, path } = operation
     const run = methods.get(id)
     const isMissing = run === undefined || (isDraft && run === notWritten)
     const toMethod = isMissing ? missingMethod(contract, id, services) : () => run
@@ -83,7 +86,7 @@ export async function addRoutes(
       ...routeOf(path),
       config: {
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
-        writeError: errorWriter(errors, product),
+        writeError: writerFor(operation, app, product),
         operationId: id,
       },
       onRequest: inOrder(stepsOf(operation)),
@@ -95,6 +98,13 @@ export async function addRoutes(
     specification: routingDocument(contract),
     operationResolver: (id) => routes.get(id) as RouteOptions, // the document has these operations only
   })
+}
+
+/** The writer of the errors of an operation. One that describes no error has the errors outside of operations. */
+function writerFor(operation: Operation, app: FastifyInstance, product: ProductHooks): WriteError {
+  const { errors } = operation
+  const isCommon = Object.keys(errors).length === 0 && !describesErrors(operation)
+  return isCommon ? app.writeError : errorWriter(errors, product)
 }
 
 /** The method that answers a request. */

@@ -120,6 +120,21 @@ export const BAD_TARGET = new HttpError(
 )
 
 /**
+ * The target of a request for the router, which refuses a path that is not UTF-8 in percent-encoding. Here its `%` become text.
+ * So it leads to its operation, and `checkFraming` refuses it in the form of the errors there.
+ */
+export function toRoutable({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  if (!url.includes('%')) return url
+  const [path = ''] = url.split(/[?#]/, 1)
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length)
+  }
+}
+
+/**
  * Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1), and
  * notes its repeated headers.
  */
@@ -132,7 +147,8 @@ export function checkFraming(request: FastifyRequest): undefined {
   }
   request.repeatedHeaders = findRepeatedHeaders(raw)
   if (!hasValidHost(request)) throw new HttpError(400, 'The request needs one valid Host header')
-  if (/#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
+  const isRoutable = request.originalUrl === url
+  if (!isRoutable || /#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
   if (coding !== undefined && !isChunked(coding))
     throw new HttpError(501, 'The only transfer coding is chunked')
   if (expect !== undefined && !isContinue(expect))

@@ -16,6 +16,7 @@ import {
   NO_SUCH_PATH,
   requestId,
   startRequest,
+  toRoutable,
 } from './request-steps.ts'
 
 /** Requests that may wait on a connection. Each takes about two kilobytes. */
@@ -68,6 +69,7 @@ export function makeServer({
     // A logger for each request would cost more than its one line, which has the request id anyway.
     childLoggerFactory: (logger) => logger,
     genReqId: requestId,
+    rewriteUrl: toRoutable,
     frameworkErrors: (_error, request, reply) => {
       startRequest(request, reply)
       answerError(BAD_TARGET, request, reply)

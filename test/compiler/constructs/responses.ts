@@ -156,7 +156,7 @@ export const RESPONSES: Constructs = {
         ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
       ],
     },
-  'errors of the service itself without `content`: as the first of the operation that has one, or as `errorBody` writes them, or as `{ error, message }`':
+  'errors of the service itself without `content`: as the first of the operation that has one, or as `errorBody` writes them, or as most errors of the contract are':
     {
       yaml: `paths:
   /x: { get: { operationId: run, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '204': { description: Done }, '400': { description: Bad }, default: { description: Not, content: { application/problem+json: {} } } } } }
