@@ -48,13 +48,13 @@ export function sign(key: Key, claims: object, header: object = {}): Promise<str
   return new SignJWT({ ...claims }).setProtectedHeader(protectedHeader).sign(key.privateKey)
 }
 
-/** Starts an identity provider, and ends it with the test. */
-export async function startIssuer(t: Test) {
+/** Starts an identity provider, and ends it with the test. @param stated what its configuration says in place of its own */
+export async function startIssuer(t: Test, stated: { issuer?: unknown; jwks_uri?: unknown } = {}) {
   const port = await freePort()
   const name = `http://127.0.0.1:${port}`
   let [status, body, fetches, isStopped] = [404, '', 0, false]
   const held: (() => void)[] = []
-  const configuration = { issuer: name, jwks_uri: `${name}/keys` }
+  const configuration = { issuer: name, jwks_uri: `${name}/keys`, ...stated }
   const server = http.createServer(({ url }, response) => {
     const isOfKeys = url === '/keys'
     if (isOfKeys) fetches += 1

@@ -37,6 +37,8 @@ export const FETCH_TIMEOUT = 3_000 // milliseconds
 const COOL_DOWN = 30_000
 /** The least milliseconds between two fetches, while there are no keys. */
 const RETRY_INTERVAL = 5_000
+/** The most characters of an issuer's name in the log. */
+const MAX_NAME_LENGTH = 255
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
 const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', {
   'retry-after': '5',
@@ -191,10 +193,16 @@ function remoteKeys(app: FastifyInstance, { JWKS_URL, JWT_ISSUER }: Config): Rem
 async function discoverKeys(issuer: string, init: RequestInit): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const response = await fetch(url, init)
+  if (!response.ok) throw new Error(`${url} is answered ${response.status}: set JWKS_URL`)
   const configuration: unknown = await response.json()
   const { issuer: name, jwks_uri: keys } = isObject(configuration) ? configuration : {}
-  if (name !== issuer || typeof keys !== 'string')
-    throw new Error(`${url} is not the configuration of JWT_ISSUER: set JWKS_URL`)
+  if (typeof name !== 'string' || typeof keys !== 'string')
+    throw new Error(`${url} is not the configuration of an issuer: set JWKS_URL`)
+  // Tokens name their issuer to the letter: with another JWT_ISSUER, each of them would be refused.
+  if (name !== issuer) {
+    const stated = JSON.stringify(name.slice(0, MAX_NAME_LENGTH))
+    throw new Error(`the issuer of ${url} is ${stated}: set JWT_ISSUER to that, to the letter`)
+  }
   return keys
 }
 

@@ -87,6 +87,7 @@ function startEvents(
   status: number,
 ): Readable {
   const { request } = reply
+  reply.header('x-accel-buffering', 'no') // nginx would collect the events
   const write = (data: unknown) => writer.writeText(status, data)
   const stream = new EventStream({ events, write, reply })
   stream.once('error', (err) => reportFault(err, request, 'response broken off'))

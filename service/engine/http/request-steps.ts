@@ -11,6 +11,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { HttpError } from '../errors.ts'
+import { withoutPort } from './client-address.ts'
 import { METHODS } from './node.ts'
 
 declare module 'fastify' {
@@ -90,7 +91,8 @@ export function startRequest(request: FastifyRequest, reply: FastifyReply): unde
   const { ip, raw, server, socket } = request
   const open = server.openRequests.latest(raw.socket)
   // The address is known only while the connection is open. A gateway may pass on any text as the address.
-  const client = ip === socket.remoteAddress || isIP(ip) !== 0 ? ip : undefined
+  const address = withoutPort(ip)
+  const client = ip === socket.remoteAddress || isIP(address) !== 0 ? address : undefined
   if (open !== undefined) open.fastify = { request, client }
 }
 

@@ -6,6 +6,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { answerError, usualError, type WriteError } from './error-answers.ts'
+import { knownGateways } from './client-address.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests } from './open-requests.ts'
 import { makeRefusals } from './refusals.ts'
@@ -58,7 +59,7 @@ export function makeServer({
 
   const app: FastifyInstance = Fastify({
     serverFactory: makeNodeServer,
-    trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
+    trustProxy: config.TRUST_PROXY.length > 0 && knownGateways(config.TRUST_PROXY),
     // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
     routerOptions: { maxParamLength: maxHeaderSize },
     // No route has a schema. By default, Fastify would load Ajv for two dialects.

@@ -90,6 +90,42 @@ t.test('an issuer whose configuration names another issuer has no keys', async (
   t.equal(issuer.fetches(), 0)
 })
 
+t.test('the log names the issuer that a provider states, where it is another one', async (t) => {
+  for (const [stated, added, reason] of [
+    [{ issuer: 'https://login.example/' }, '', /is "https:\/\/login.example\/": set JWT_ISSUER/],
+    [{}, '/', /is "http:\/\/127.0.0.1:\d+": set JWT_ISSUER to that, to the letter/],
+    [
+      { issuer: 'https://a.example/\u202e\n' },
+      '',
+      /is "https:\/\/a.example\/.*\\n": set JWT_ISSUER/,
+    ],
+    [{ issuer: 'x'.repeat(10_000) }, '', /is "x{255}": set JWT_ISSUER/],
+    [{ issuer: 7 }, '', /is not the configuration of an issuer: set JWKS_URL/],
+    [{ jwks_uri: undefined }, '', /is not the configuration of an issuer: set JWKS_URL/],
+  ] as const) {
+    const issuer = await startIssuer(t, stated)
+    const { JWT_AUDIENCE } = issuer.environment
+    const JWT_ISSUER = `${issuer.name}${added}`
+    const { call, log } = await build(t, { JWT_AUDIENCE, JWT_ISSUER })
+    const token = await sign(ec, claimsOf(JWT_ISSUER, 'alice'))
+    t.equal((await call({ path: '/plants', token })).status, 503)
+    const lines = log.filter(({ msg }) => String(msg).includes('cannot fetch the keys'))
+    t.equal(lines.length, 1)
+    t.match(lines[0], { level: 40, err: { message: reason } })
+  }
+})
+
+t.test('a token without aud is refused, though its client_id is the audience', async (t) => {
+  const { issuer, status } = await prepare(t)
+  const asCognito = { ...claimsOf(issuer.name, 'alice'), aud: undefined, client_id: AUDIENCE }
+  const lax = await build(t, { ...issuer.environment, JWT_TYPE: 'JWT' })
+  for (const token_use of ['access', 'id', undefined]) {
+    const token = await sign(ec, { ...asCognito, token_use })
+    t.equal(await status(token), 401)
+    t.equal((await lax.call({ path: '/plants', token })).status, 401)
+  }
+})
+
 t.test(
   'forged and malformed tokens are refused, before the body is read and without a trace',
   async (t) => {

@@ -105,6 +105,7 @@ t.test('events are sent as their schema says', async (t) => {
   const { get, until } = await serve(t)
   const two = await get('two')
   t.strictSame([two.status, two.headers.get('content-type')], [200, 'text/event-stream'])
+  t.equal(two.headers.get('x-accel-buffering'), 'no', 'nginx collects nothing of them')
   t.equal(await two.text(), 'id: 1\nevent: tick\ndata: {"n":9007199254740993}\n\ndata: {"n":2}\n\n')
   const text = await get('text')
   t.equal(text.headers.get('content-type'), 'text/event-stream')
