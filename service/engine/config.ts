@@ -105,6 +105,16 @@ export const variables = {
     'Then, until open requests are cut (Docker kills 10 s after SIGTERM)',
   ],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['none', COLLECTOR, 'Where traces are sent, over OTLP with JSON'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
+    '',
+    text('an http or https URL', /^$|^https?:\/\/\S+$/),
+    'The same with its whole path, before the other one',
+  ],
+  OTEL_TRACES_EXPORTER: [
+    'otlp',
+    text('names with commas between', /^[\w-]+(,[\w-]+)*$/),
+    'Without `otlp`, such as with `none`, no traces are sent',
+  ],
 } as const satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
 
 /**

@@ -61,6 +61,8 @@ const plain: [keyof typeof variables, string][] = [
   ['SHUTDOWN_TIMEOUT', '0 3600'],
   ['DRAIN_DELAY', '0'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'https://collector/v1/traces'],
+  ['OTEL_TRACES_EXPORTER', 'otlp,console'],
   ['JWKS_URL', 'https://a.example http://127.0.0.1:9/k http://127.1/ http://127.9.9.9/'],
   ['JWKS_URL', 'http://localhost/ http://[::1]:9/'],
 ]
@@ -112,6 +114,8 @@ const faulty: [keyof typeof variables, string][] = [
   ],
   ['JWKS_URL', 'https://[x | https://id.example:99999/ | http://localhost:x/'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://[ | https://a:b:c/'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'none | http://[ | collector:4318'],
+  ['OTEL_TRACES_EXPORTER', 'otlp, none | , | a b'],
   ['BASE_URL', 'http://a:b:c/ | https://[x/'],
   [
     'JWT_ISSUER',

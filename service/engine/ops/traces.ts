@@ -11,9 +11,10 @@ import {
   ROOT_CONTEXT,
 } from '@opentelemetry/api'
 import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { Logger } from 'pino'
+import { ReportingExporter } from './trace-export.ts'
 import { UNKNOWN_LABEL } from '../http/metrics.ts'
 import { routeTemplate } from '../http/request-log.ts'
 
@@ -73,12 +74,13 @@ function carryTraces(): void {
 }
 
 /**
- * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable
- * themselves, and the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+ * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or else to `OTEL_EXPORTER_OTLP_ENDPOINT`.
+ * OpenTelemetry's packages read these variables themselves, and the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
  * @param name of the service in the traces
+ * @param log where it is said that the collector does not take them
  * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
-export function startTraces(name: string) {
+export function startTraces(name: string, log: Logger) {
   if (getBooleanFromEnv('OTEL_SDK_DISABLED')) return undefined
   propagation.setGlobalPropagator(new TraceParentPropagator())
   context.setGlobalContextManager(new RequestContexts())
@@ -86,7 +88,7 @@ export function startTraces(name: string) {
   const named = resourceFromAttributes({ 'service.name': name })
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(new ReportingExporter(log))],
   })
   const instrumentation = new FastifyOtelInstrumentation({
     instrumentHooks: false,

@@ -56,7 +56,7 @@ export async function runService(product: Product, sources: ContractSources): Pr
   const { openAdmin } = await import('../ops/admin.ts')
   const admin = await openAdmin(product.name, config, log)
   void signalled.then(() => admin.stopping())
-  const traces = await openTraces(product, config)
+  const traces = await openTraces(product, config, log)
   const onFailure = (message: string, error: unknown) => {
     admin.stopping()
     failure.report(message, error)
@@ -153,10 +153,13 @@ function logWarnings(log: Logger): void {
   process.on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 }
 
-async function openTraces({ name }: Product, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: Config) {
-  if (endpoint === 'none') return undefined
+/** @returns undefined if no endpoint is named, or `OTEL_TRACES_EXPORTER` names another exporter than `otlp`, such as `none` */
+async function openTraces({ name }: Product, config: Config, log: Logger) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_EXPORTER: exporters } = config
+  const hasEndpoint = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== '' || endpoint !== 'none'
+  if (!hasEndpoint || !exporters.split(',').includes('otlp')) return undefined
   const { startTraces } = await import('../ops/traces.ts')
-  return startTraces(name)
+  return startTraces(name, log)
 }
 
 /** @returns undefined if the product has no store */

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../service/compiler/generate.ts'
 import { build, startOnNewFile } from '../../support/helper.ts'
-import { nodeAfter, startService } from '../../support/process.ts'
+import { linesOf, nodeAfter, startService } from '../../support/process.ts'
 import { eventually, serveHttp } from '../../support/project.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -192,6 +192,10 @@ t.test('the variables of OpenTelemetry mean what its specification says', async 
     [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0, {}],
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, 0, {}],
     [{ OTEL_SDK_DISABLED: 'true' }, 0, {}],
+    [{ OTEL_TRACES_EXPORTER: 'none' }, 0, {}],
+    [{ OTEL_TRACES_EXPORTER: 'console' }, 0, {}],
+    [{ OTEL_TRACES_EXPORTER: 'otlp' }, 1, {}],
+    [{ OTEL_TRACES_EXPORTER: 'console,otlp' }, 1, {}],
     [{ OTEL_SDK_DISABLED: 'false' }, 1, {}],
     [{ OTEL_SDK_DISABLED: '' }, 0, unsampled], // its client does not want it to be exported
   ] as [Record<string, string>, number, Record<string, string>][]) {
@@ -204,6 +208,68 @@ t.test('the variables of OpenTelemetry mean what its specification says', async 
     child.kill('SIGTERM')
     t.match(await ended, { code: 0, stderr: '' })
     t.equal(spans().length, expected, JSON.stringify(variables))
+  }
+})
+
+t.test('the endpoint of traces alone exports them, and precedes the common one', async (t) => {
+  for (const others of [
+    {},
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'none' },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
+  ]) {
+    const { environment, spans } = await collect(t)
+    const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = `${environment.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`
+    const { child, ended, port } = await startOnNewFile(t, {
+      ...others,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+    })
+    await fetch(`http://127.0.0.1:${port}/plants`)
+    child.kill('SIGTERM')
+    const { stdout } = await ended
+    t.notMatch(stdout, /not exported/)
+    t.equal(spans().length, 1)
+  }
+})
+
+/** What a collector says that does not take the spans, or only some of them. */
+const REFUSALS = [
+  [401, 'no key', /401/],
+  [404, '', /404/],
+  [413, 'x'.repeat(100_000), /413/],
+  [200, '{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no quota"}}', /no quota/],
+] as const
+
+t.test('traces that a collector refuses leave one line, until it takes some', async (t) => {
+  for (const [refusal, text, reason] of REFUSALS) {
+    let [status, body, exports]: [number, string, number] = [refusal, text, 0]
+    const OTEL_EXPORTER_OTLP_ENDPOINT = await serveHttp(t, async (request, response) => {
+      await json(request)
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+      exports += 1
+    })
+    const { child, ended, port } = await startOnNewFile(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT,
+      OTEL_BSP_SCHEDULE_DELAY: '1',
+    })
+    const exportOne = async () => {
+      const before = exports
+      await fetch(`http://127.0.0.1:${port}/plants`)
+      await eventually(() => exports > before)
+    }
+    for (const _ of [1, 2, 3]) await exportOne()
+    ;[status, body] = [200, '{}']
+    for (const _ of [1, 2]) await exportOne()
+    ;[status, body] = [refusal, text]
+    for (const _ of [1, 2]) await exportOne()
+    child.kill('SIGTERM')
+    const { code, stdout, stderr } = await ended
+    t.strictSame([code, stderr], [0, ''])
+    const lines = linesOf(stdout).filter(({ msg }) => msg === 'traces are not exported')
+    t.equal(lines.length, 2, `${refusal}: ${lines.map((line) => JSON.stringify(line)).join()}`)
+    for (const line of lines) {
+      t.match(line, { level: 40, reason })
+      t.ok(JSON.stringify(line).length < 1000)
+    }
   }
 })
 
