@@ -1,5 +1,6 @@
 // Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
 import { hash } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Compiled, Operation } from '../engine/contract/compiled.ts'
 import { type ProductHooks, StartupError } from '../engine/for-compiler.ts'
@@ -42,11 +43,16 @@ interface CompiledOperation {
  * Compiles an OpenAPI 3.1 document, and says which parts of it can't be served as described.
  * @param file the path of a YAML file
  * @param product the hooks of the product; undefined if no product is known
+ * @param refsWithin the widest folder of the other files. By default it is the one of the product, or the folder of the file
  * @throws {StartupError} if it can't be read as YAML
  */
-export async function inspect(file: string, product?: ProductHooks): Promise<Inspected> {
+export async function inspect(
+  file: string,
+  product?: ProductHooks,
+  refsWithin = folderOf(file, product),
+): Promise<Inspected> {
   const diagnostics = new Diagnostics()
-  const document = await readOpenApi(file, diagnostics)
+  const document = await readOpenApi(file, diagnostics, refsWithin)
   const { root, files } = document
   const schemas = new Schemas(diagnostics, product?.formats)
   const context: Context = { root, schemas, diagnostics, product, errorsOfProduct: [] }
@@ -84,6 +90,12 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
     errors: errors.filter((error) => !concernsOnly(error, leftOut)),
     warnings: warnings.filter((warning) => !concernsOnly(warning, leftOut)),
   }
+}
+
+/** The folder that a product names for the files of its contract. */
+function folderOf(file: string, product: ProductHooks | undefined): string | undefined {
+  if (product?.refsWithin === undefined) return undefined
+  return resolve(dirname(file), product.refsWithin)
 }
 
 function titleOf({ info }: Oas3_1Definition): string {

@@ -19,7 +19,6 @@ const EXAMPLES = 'examples'
 /** The program that was started, and the folder with the code. */
 const PROGRAM = String(process.argv[1])
 const CODE = dirname(PROGRAM)
-const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
 const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
 const FOLDER = join(CODE, '../.dev')
 const LAST_GOOD = join(FOLDER, 'openapi.yaml')
@@ -36,7 +35,7 @@ const CHECKS = [
   { name: 'contract', words: [join(CODE, 'generate.ts')], output: 'stderr' },
   {
     name: 'openapi.yaml',
-    words: [LINT, 'lint', 'openapi.yaml', '--format=stylish'],
+    words: [join(CODE, 'lint.ts'), 'openapi.yaml', '--format=stylish'],
     output: 'stdout',
   },
   { name: 'types', words: [TSC, '-p', TYPES], output: 'stdout' },

@@ -41,6 +41,8 @@ interface Reported {
   readonly location: SourceLocation
   /** Whether it concerns all operations, as a report about the document itself. */
   readonly concernsAll: boolean
+  /** Whether it is a warning in a part that no operation uses, too. */
+  readonly isTold?: boolean
 }
 
 /** The parts of the document that a place belongs to. */
@@ -77,6 +79,13 @@ export class Diagnostics {
     this.#reported.set(text, ofText.set(key, { text, isError, location, concernsAll }))
   }
 
+  /** Reports a warning, which is not left out in a part that no operation uses. */
+  tell(location: SourceLocation, text: string): void {
+    const ofText = this.#reported.get(text) ?? new Map<string, Reported>()
+    const told = { text, isError: false, location, concernsAll: false, isTold: true }
+    this.#reported.set(text, ofText.set(keyOf(location), told))
+  }
+
   /** Says that objects describe an operation. A report about them, or about a target of theirs, concerns it. */
   describe(operation: string, nodes: readonly object[]): void {
     for (const node of nodes) push(this.#described, keyOf(locationOf(node)), operation)
@@ -96,7 +105,8 @@ export class Diagnostics {
       const { operations, isUsed } = this.#reachOf(reported, isIgnored)
       const diagnostic = this.#toDiagnostic(reported, operations)
       if (reported.isError && isUsed) errors.push(diagnostic)
-      else if (reported.isError || isUsed) addWarning(warnings, diagnostic)
+      else if (reported.isError || reported.isTold === true || isUsed)
+        addWarning(warnings, diagnostic)
     }
     errors.sort(byPosition)
     return { errors, warnings: [...warnings.values()] }

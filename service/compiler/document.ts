@@ -15,6 +15,7 @@ import type { Diagnostics } from './diagnostics.ts'
 import { leadsTo, member, resolveReference } from './references.ts'
 import { type File, locationOf, storeLocations } from './source-locations.ts'
 import { moveIntoMain, writeYaml } from './bundle.ts'
+import { Reach } from './reach.ts'
 import { decode, FileResolver } from './yaml-files.ts'
 import { removeIdleMembers } from './idle-members.ts'
 import { checkingConfig, isIgnored } from './lint.ts'
@@ -56,10 +57,15 @@ export class UnreadableDocument extends StartupError {
 /**
  * Reads a YAML file. If it refers to others, their parts are moved into it.
  * @param diagnostics get each error of the structure
+ * @param refsWithin the widest folder of the other files. By default it is the folder of the file
  * @throws {UnreadableDocument} if it is no YAML, or no OpenAPI document
  */
-export async function readOpenApi(file: string, diagnostics: Diagnostics): Promise<OpenApi> {
-  const resolver = new FileResolver()
+export async function readOpenApi(
+  file: string,
+  diagnostics: Diagnostics,
+  refsWithin?: string,
+): Promise<OpenApi> {
+  const resolver = new FileResolver(new Reach(file, refsWithin))
   try {
     const main = await resolver.read(file)
     const unserved = versionError(main.parsed)
@@ -75,6 +81,7 @@ export async function readOpenApi(file: string, diagnostics: Diagnostics): Promi
       }
       await checkStructure(main, resolver, diagnostics)
     }
+    for (const { text, ...place } of resolver.unreadLinks) diagnostics.tell(place, text)
     const bundle = diagnostics.isBundle ? writeYaml(main.parsed) : null
     return {
       root: main.parsed as Oas3_1Definition,

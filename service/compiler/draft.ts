@@ -66,9 +66,13 @@ function addressOf(
   return { id: '', method, path: `${compiled?.prefix ?? ''}${path}` }
 }
 
-/** Says how each operation of a document would be served. @returns lines: the operations, notes, errors, and how many are served */
-export async function dryRun(file: string): Promise<string[]> {
-  const { names, errors, warnings } = await inspect(file)
+/**
+ * Says how each operation of a document would be served.
+ * @param refsWithin the widest folder of its other files
+ * @returns lines: the operations, notes, errors, and how many are served
+ */
+export async function dryRun(file: string, refsWithin?: string): Promise<string[]> {
+  const { names, errors, warnings } = await inspect(file, undefined, refsWithin)
   const operations = [...names.keys()]
   const advice = adviseWithout({ errors, names })
   const isRefused = (operation: string) => errors.some((error) => concerns(error, operation))

@@ -65,7 +65,8 @@ ${print(compiled, WHOLE).slice(2, -2)}
 const USAGE = `usage: generate [--check]          compiles the contract, and writes its types
                                   --check: only says whether they are up to date
        generate --stubs FILE      writes a class with the methods that are missing
-       generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
+       generate --dry-run FILE    says how each operation of a document would be served, and changes nothing
+                                  --refs-within FOLDER: a $ref may lead to its files; by default to those beside FILE`
 
 /** Runs the command. */
 export function generate(product: Product): Promise<void> {
@@ -75,9 +76,15 @@ export function generate(product: Product): Promise<void> {
       check: { type: 'boolean' },
       stubs: { type: 'string' },
       'dry-run': { type: 'string' },
+      'refs-within': { type: 'string' },
     } as const
-    const { check, stubs, 'dry-run': draft } = readWords(words, [], options).values
-    if (draft !== undefined) return dryRun(draft)
+    const {
+      check,
+      stubs,
+      'dry-run': draft,
+      'refs-within': within,
+    } = readWords(words, [], options).values
+    if (draft !== undefined) return dryRun(draft, within)
     const types = await generateTypes(fileURLToPath(file), generated, product, (line) =>
       printError([line]),
     )

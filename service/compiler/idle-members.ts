@@ -5,7 +5,7 @@ import type { Diagnostics } from './diagnostics.ts'
 import { type File, tokenOf } from './source-locations.ts'
 
 /** What the members of an object are: fields of OpenAPI, keywords of a schema, things by name, or security schemes. */
-type Kind = 'fields' | 'keywords' | 'named' | 'schemas' | 'schemes'
+export type Kind = 'fields' | 'keywords' | 'named' | 'schemas' | 'schemes'
 
 /** The members that are values of the API: there null is a value. An empty `type` may be meant as the type null. */
 const VALUES = /^(example|examples|default|const|enum|value|type|x-.*)$/
@@ -40,7 +40,8 @@ export function removeIdleMembers(file: File, diagnostics: Diagnostics): void {
   visit(file.parsed, '#', 'fields')
 }
 
-function isValue(name: string, kind: Kind): boolean {
+/** Whether a member is a value of the API, or an extension. */
+export function isValue(name: string, kind: Kind): boolean {
   if (kind === 'schemes') return false
   const hasNames = kind === 'named' || kind === 'schemas'
   return hasNames ? name.startsWith('x-') : VALUES.test(name)
@@ -54,7 +55,7 @@ function noteOf(name: string, value: unknown, kind: Kind): string | undefined {
 }
 
 /** What the members of a member are. */
-function kindOf(name: string, value: unknown, kind: Kind): Kind {
+export function kindOf(name: string, value: unknown, kind: Kind): Kind {
   if (kind === 'schemas') return 'keywords'
   if (kind === 'named' || kind === 'schemes') return 'fields'
   if (SCHEMA.test(name)) return 'keywords'

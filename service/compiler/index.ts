@@ -40,6 +40,18 @@ export const generate = async (product: Product) =>
 export const dev = async (load: () => Promise<{ product: Product }>) =>
   (await loadProgram(() => import('./dev.ts'))).dev(load)
 /**
+ * A part of `npm run check`: Redocly's linter, which reads the working folder, and asks no URL.
+ * @example
+ * ```ts
+ * import { lint } from './compiler/index.ts'
+ * import { product } from './product.ts'
+ *
+ * await lint(product)
+ * ```
+ */
+export const lint = async (product: Product) =>
+  (await loadProgram(() => import('./linter.ts'))).lint(product)
+/**
  * `npm run new`: makes a service of another contract, in a folder of its own.
  * @param product of the service that is copied, without what is only its own
  * @example

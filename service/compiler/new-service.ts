@@ -21,6 +21,7 @@ import { parse } from 'yaml'
 import { writeYaml } from './bundle.ts'
 import { inspect, type Inspected } from './compile.ts'
 import { toLines } from './diagnostics.ts'
+import { LEFT_OUT } from './linter.ts'
 import { namesFrom } from './new-names.ts'
 import { type Plan, writeChangelog, writeProduct, writeReadme } from './new-texts.ts'
 import { classNameOf } from './stubs.ts'
@@ -28,29 +29,29 @@ import { callersFolder, supportedAlternatives } from '../engine/for-compiler.ts'
 import { printError, type Product, readWords, runCommand } from '../engine/index.ts'
 
 const USAGE = `usage: new <folder> <document>   makes a service of an OpenAPI document in a new folder
+  --refs-within FOLDER   a $ref may lead to its files; by default to those beside the document
   Each operation is answered 501 until its method is written.`
 
 /** The files that only the product has: those at the top of service/ that are no program, its tests, and what it says. */
 const OF_PRODUCT =
-  /^(openapi\.yaml|README\.md|CHANGELOG\.md|test\/(product|released)\/.*|service\/(?!(backup|copy|dev|generate|main|token)\.ts$)[^/]+\.ts)$/
+  /^(openapi\.yaml|README\.md|CHANGELOG\.md|test\/(product|released)\/.*|service\/(?!(backup|copy|dev|generate|lint|main|token)\.ts$)[^/]+\.ts)$/
 /** The files that name the product. */
 const NAMING = /^(Dockerfile|SECURITY\.md|deploy\/.*\.(?!png$)\w+)$/
-const CLI = {
-  prettier: 'node_modules/prettier/bin/prettier.cjs',
-  redocly: 'node_modules/@redocly/cli/bin/cli.js',
-}
-/** The file in which Redocly's linter stores the problems that it leaves out. */
-const LEFT_OUT = '.redocly.lint-ignore.yaml'
+const PRETTIER = 'node_modules/prettier/bin/prettier.cjs'
 
 /** Runs the command. */
 export function newService(product: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
-    const { args } = readWords(words, ['<folder>', '<document>'], {})
+    const options = { 'refs-within': { type: 'string' } } as const
+    const { args, values } = readWords(words, ['<folder>', '<document>'], options)
     const typed = callersFolder('new')
     const [folder, document] = [resolve(typed, args[0]), resolve(typed, args[1])]
     if (existsSync(folder) && readdirSync(folder).length > 0)
       throw new Error(`${args[0]} is not empty: name a new folder`)
-    const plan = await planService(document, basename(folder))
+    const within = values['refs-within']
+    const refsWithin = within === undefined ? undefined : resolve(typed, within)
+    const described = await inspect(document, undefined, refsWithin)
+    const plan = planService(document, basename(folder), described)
     const unfinished = `${folder}.unfinished`
     mkdirSync(dirname(unfinished), { recursive: true })
     mkdirSync(unfinished) // fails if it exists: nothing of a person is removed
@@ -65,9 +66,8 @@ export function newService(product: Product): Promise<void> {
   })
 }
 
-/** Reads a document. @throws {Error} if an operation would be refused; the lines before it say why */
-async function planService(document: string, folder: string): Promise<Plan> {
-  const described = await inspect(document)
+/** What is made of a document. @throws {Error} if an operation would be refused; the lines before it say why */
+function planService(document: string, folder: string, described: Inspected): Plan {
   refuseErrors(described)
   const guards = guardsFor(described)
   const names = namesFrom(described.root.info?.title ?? '', folder)
@@ -129,7 +129,7 @@ async function makeService(product: Product, plan: Plan, folder: string): Promis
   write('service/product.ts', writeProduct(plan, false))
   await node('service/generate.ts', '--stubs', file)
   write('service/product.ts', writeProduct(plan, true))
-  await node(CLI.prettier, '--write', 'service/product.ts', file)
+  await node(PRETTIER, '--write', 'service/product.ts', file)
   await leaveOutProblems(folder, node)
   rmSync(packages)
   await commit(folder, `Make ${plan.title}`)
@@ -198,7 +198,7 @@ function writeJson(file: string, value: unknown): void {
 
 /** The strict rules of `redocly.yaml` hold for what is written from now on. */
 async function leaveOutProblems(folder: string, node: (...words: string[]) => Promise<unknown>) {
-  await node(CLI.redocly, 'lint', 'openapi.yaml', '--generate-ignore-file')
+  await node('service/lint.ts', 'openapi.yaml', '--generate-ignore-file')
   const file = join(folder, LEFT_OUT)
   const isClean = Object.keys(parse(readFileSync(file, 'utf8')) as object).length === 0
   if (isClean) rmSync(file)

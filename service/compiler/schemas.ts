@@ -9,7 +9,7 @@ import { isObject } from '../engine/json-schema/values.ts'
 import { type DescribedError, type ProductHooks, reasonOf } from '../engine/for-compiler.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { compileKeyword, isSchema } from './keywords.ts'
-import { deref, LEADS_NOWHERE, member, resolveReference } from './references.ts'
+import { LEADS_NOWHERE, member, resolveReference, tryDeref } from './references.ts'
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
 import { bytesRule, isFile, type SentAs } from './shapes.ts'
 
@@ -107,7 +107,7 @@ export class Schemas {
     if (node.example !== undefined)
       this.#illustrated.push({ value: node.example, schema, node, path: ['example'], note })
     for (const [name, example] of Object.entries(node.examples ?? {})) {
-      const value = member(deref<unknown>(example), 'value')
+      const value = member(tryDeref<unknown>(example), 'value')
       if (value !== undefined)
         this.#illustrated.push({ value, schema, node, path: ['examples', name], note })
     }

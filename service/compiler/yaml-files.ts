@@ -1,4 +1,4 @@
-// Reads the YAML files of a document.
+// Reads the YAML files of a document: those in its folder, and no others.
 import { readFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { BaseResolver, type Document, Source } from '@redocly/openapi-core'
@@ -12,15 +12,26 @@ import {
 } from 'yaml'
 import { StartupError } from '../engine/for-compiler.ts'
 import { moveRefsIntoAllOf } from './keywords-beside-ref.ts'
+import { isUrl, type Reach } from './reach.ts'
 import type { File } from './source-locations.ts'
+import { findUnreadLinks, type UnreadLink } from './unread-links.ts'
 
-/** Reads files, but no URLs. An integer that a `number` can't hold becomes a `bigint`. */
+/** Reads files within reach, but no URLs. An integer that a `number` can't hold becomes a `bigint`. */
 export class FileResolver extends BaseResolver {
+  readonly #reach: Reach
   /** The files that were read, by their absolute paths. The main one is the first. */
   readonly files = new Map<string, File>()
   readonly sources: Source[] = []
+  /** The links of these files that only people and clients would follow, where they lead out of reach. */
+  readonly unreadLinks: UnreadLink[] = []
   /** The first error of YAML. Redocly takes it for a reference that leads nowhere. */
   error: StartupError | undefined
+
+  /** @param reach the files that references may lead to */
+  constructor(reach: Reach) {
+    super()
+    this.#reach = reach
+  }
 
   /** @param ref a relative reference: in it, characters may be percent-encoded (RFC 3986, section 2.1) */
   override resolveExternalRef(base: string | null, ref: string): string {
@@ -30,7 +41,8 @@ export class FileResolver extends BaseResolver {
   }
 
   override async loadExternalRef(path: string): Promise<Source> {
-    if (URL.canParse(path)) throw new Error('only files are read: copy it beside the contract')
+    const refusal = this.#reach.refusalOf(path)
+    if (refusal !== undefined) throw new Error(refusal)
     return new Source(path, await readFile(path, 'utf8'))
   }
 
@@ -39,6 +51,7 @@ export class FileResolver extends BaseResolver {
     if (!isMain && !DOCUMENT.test(source.absoluteRef)) return { source, parsed: source.body }
     try {
       const file = parseFile(source, isMain)
+      this.unreadLinks.push(...findUnreadLinks(file, (ref) => this.#isOutOfReach(file, ref)))
       if (!isMain) moveRefsIntoAllOf(file.parsed)
       this.files.set(source.absoluteRef, file)
       return file
@@ -46,6 +59,14 @@ export class FileResolver extends BaseResolver {
       if (error instanceof StartupError) this.error ??= error
       throw error
     }
+  }
+
+  /** Whether a reference of a file leads to a URL, or to a file that is never read. */
+  #isOutOfReach({ source }: File, ref: string): boolean {
+    if (isUrl(ref)) return true
+    const [path = ''] = ref.split('#')
+    const target = this.resolveExternalRef(source.absoluteRef, path)
+    return path !== '' && this.#reach.refusalOf(target) !== undefined
   }
 
   /** Reads the main file. */

@@ -20,6 +20,12 @@ class ExactResolver extends BaseResolver {
     return super.resolveExternalRef(base, decodeURIComponent(ref))
   }
 
+  /** Nothing is read from a URL: the service reads nothing from there either. */
+  override async loadExternalRef(path: string): Promise<Source> {
+    if (URL.canParse(path)) throw new Error('a URL is not read')
+    return super.loadExternalRef(path)
+  }
+
   override parseDocument(source: Source, isMain = false): Document {
     if (!isMain && !/\.(ya?ml|json)$/i.test(source.absoluteRef)) return super.parseDocument(source)
     const options = { intAsBigInt: true, merge: true, maxAliasCount: -1 }

@@ -75,6 +75,11 @@ export interface ProductHooks {
    * `GET /users`, if it has none. Their paths are 404, and their methods are not needed.
    */
   readonly without?: readonly string[]
+  /**
+   * The widest folder of the files that a `$ref` of the contract may lead to, relative to the folder of the contract. Absent:
+   * the folder of the contract itself. What a `$ref` leads to is published.
+   */
+  readonly refsWithin?: string
   /** Checks of texts, by the name of the `format` that a schema gives them. */
   readonly formats?: Formats
 }

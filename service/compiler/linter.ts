@@ -1,0 +1,46 @@
+// Redocly's linter as a program that reads the folder of a contract, and nothing else: it follows each reference that it sees, so
+// that the author of a document could make it ask any URL, and read any file.
+import { spawnSync } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Product, runCommand } from '../engine/index.ts'
+
+const LINTER = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
+const OFFLINE = import.meta.resolve('./offline.ts')
+/** The file in which the linter stores the problems that it leaves out. */
+export const LEFT_OUT = '.redocly.lint-ignore.yaml'
+const USAGE = `usage: lint <file> ...   says what the linter finds in documents, with the options of \`redocly lint\``
+
+/**
+ * The words for Node to run the linter. Node's permissions (https://nodejs.org/api/permissions.html) keep it from other
+ * files, offline.ts from the network.
+ * @param words such as the names of documents, and options of the linter
+ * @param folders that it may read, besides the working folder
+ */
+function linterWords(words: readonly string[], folders: readonly string[]): string[] {
+  const here = realpathSync('.')
+  const packages = resolve(dirname(LINTER), '../../..')
+  const readable = [resolve(), here, packages, import.meta.dirname, ...folders]
+  return [
+    '--permission',
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${join(here, LEFT_OUT)}`,
+    `--import=${OFFLINE}`,
+    LINTER,
+    'lint',
+    ...words,
+  ]
+}
+
+/** Runs the command, in the working folder. */
+export function lint({ contract, refsWithin = '.' }: Product): Promise<void> {
+  return runCommand(USAGE, (words) => {
+    const widest = resolve(dirname(fileURLToPath(contract.file)), refsWithin)
+    const { status } = spawnSync(process.execPath, linterWords(words, [widest]), {
+      stdio: 'inherit',
+    })
+    if (status !== 0) process.exitCode = 1
+    return Promise.resolve([])
+  })
+}

@@ -1,0 +1,4 @@
+import { lint } from '../../../service/compiler/index.ts'
+import { product } from './product.ts'
+
+await lint(product)
