@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { checkBody } from './contract/bodies.ts'
 import { openCollections } from './contract/collections.ts'
 import { commonErrors } from './contract/common-errors.ts'
+import { takesAnyId } from './contract/error-trials.ts'
 import { type Contract, type LoadCompiler, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { errorWriter } from './contract/error-forms.ts'
@@ -63,6 +64,7 @@ export async function buildApp({
     log,
     maxConnections: config.MAX_CONNECTIONS,
     writeError,
+    takesAnyId: takesAnyId(contract, product),
     isMeasured: true,
   })
   app.decorate('contract', contract)

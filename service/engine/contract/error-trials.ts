@@ -106,29 +106,61 @@ function errorOfBody(check: Check, write: () => unknown): string | undefined {
 }
 
 /** The faults of the errors that the product writes, each text once. */
-export function errorFaults(
-  { operations, schemas }: Compiled,
-  { errorBody, formats }: ProductHooks,
-): readonly string[] {
-  const validator = new Validator(schemas, 'outgoing', formats)
+export function errorFaults(contract: Compiled, product: ProductHooks): readonly string[] {
+  const { errorBody } = product
   const faults = new Set<string>()
-  for (const operation of operations) {
-    const { id, path, errors } = operation
-    for (const [key, error] of Object.entries(errors)) {
-      if (error.form !== 'product') continue
-      if (!errorBody) {
-        faults.add(`the errors of ${id} need errorBody: (status, message) => ... in the product`)
-        continue
-      }
+  for (const described of errorsOfProduct(contract, product)) {
+    const { id } = described.operation
+    const fault = errorBody
+      ? bodyFault(contract.schemas, described, errorBody)
+      : `the errors of ${id} need errorBody: (status, message) => ... in the product`
+    if (fault !== undefined) faults.add(fault)
+  }
+  return [...faults]
+}
+
+/** The errors whose form only the product knows. */
+function errorsOfProduct(
+  { operations, schemas }: Compiled,
+  { formats }: ProductHooks,
+): DescribedError[] {
+  const validator = new Validator(schemas, 'outgoing', formats)
+  return operations.flatMap((operation) =>
+    Object.entries(operation.errors).flatMap(([key, error]) => {
+      if (error.form !== 'product') return []
       const { schema } = error
       const checkSchema = validator.compile('body', { $ref: schema })
       const check = checkOfErrors(schemas, schema, checkSchema)
-      const statuses = statusesOf(path, errors, key)
-      const fault = bodyFault(schemas, { operation, statuses, schema, check }, errorBody)
-      if (fault !== undefined) faults.add(fault)
-    }
-  }
-  return [...faults]
+      return {
+        operation,
+        statuses: statusesOf(operation.path, operation.errors, key),
+        schema,
+        check,
+      }
+    }),
+  )
+}
+
+/** Ids as callers send them: short, long, and with each kind of character. */
+const CALLERS_IDS = ['a', '7', 'My.id-1_2', 'x'.repeat(64)]
+
+/**
+ * Whether the errors of the product fit whatever a caller sends as `X-Request-Id`. They do not if they show the id, and their
+ * schema asks for a UUID.
+ */
+export function takesAnyId(contract: Compiled, product: ProductHooks): boolean {
+  const { errorBody } = product
+  if (errorBody === undefined) return true
+  const described = errorsOfProduct(contract, product)
+  return CALLERS_IDS.every((id) => described.every((error) => fitsWith(id, error, errorBody)))
+}
+
+/** Whether an error fits in each of its statuses, for a request of this id. */
+function fitsWith(id: string, described: DescribedError, write: WriteBody): boolean {
+  const { operation, statuses, check } = described
+  const origin = { ...triedOrigin(operation), id }
+  const faultOf = (status: number) => errorOfBody(check, () => write(status, 'The reason', origin))
+  return statuses.every((status) => faultOf(status) === undefined)
 }
 
 /** Whether the product writes an error outside of operations that fits a schema. @param schema its id */

@@ -28,7 +28,7 @@ const STORE_AWAY = new HttpError(503, 'The store is not available, try again lat
 export interface ErrorOrigin {
   /** The path of the request, without its query; empty if it has none that can be read. */
   readonly path: string
-  /** The id in `X-Request-Id`: a UUID, or what the caller sent there. */
+  /** The id in `X-Request-Id` of the answer: a UUID, or what the caller sent there. Where an error fits only with a UUID, a UUID. */
   readonly id: string
   /** Empty if no operation has the path and the method. */
   readonly operationId: string

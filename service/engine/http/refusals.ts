@@ -7,7 +7,7 @@ import { TOO_BUSY, type WriteError } from './error-answers.ts'
 import { STATUS_CODES } from './node.ts'
 import type { OpenRequest, OpenRequests } from './open-requests.ts'
 import { logRefusal } from './request-log.ts'
-import { BAD_VERSION, requestId, standardHeaders } from './request-steps.ts'
+import { BAD_VERSION, type RequestId, standardHeaders } from './request-steps.ts'
 
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
@@ -27,6 +27,7 @@ export function makeRefusals(
   openRequests: OpenRequests,
   log: FastifyBaseLogger | undefined,
   writeError: WriteError,
+  requestId: RequestId,
 ) {
   return { refuseTooBusy, refuseBytes, refuseConnect }
 

@@ -64,12 +64,23 @@ function runSteps(
 }
 
 /** An id that may be logged. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
-const REQUEST_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
+const ANY_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
+/** An id as the service makes them. */
+const OWN_ID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
-/** The id of a request: its `X-Request-Id` if this may be logged, else a new id. */
-export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const id = headers['x-request-id']
-  return typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
+/** Finds the id of a request. */
+export type RequestId = (request: Pick<IncomingMessage, 'headers'>) => string
+
+/**
+ * Makes the function that finds the id of a request: its `X-Request-Id` if this may be used, else a new UUID.
+ * @param takesAny whether the errors of the service can show any id, and not only a UUID
+ */
+export function requestIds(takesAny: boolean): RequestId {
+  const pattern = takesAny ? ANY_ID : OWN_ID
+  return ({ headers }) => {
+    const id = headers['x-request-id']
+    return typeof id === 'string' && pattern.test(id) ? id : randomUUID()
+  }
 }
 
 /** Only the docs page is a page. If a browser opens any other answer, the browser runs nothing of it. */

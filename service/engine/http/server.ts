@@ -15,7 +15,7 @@ import {
   BAD_TARGET,
   endsConnection,
   NO_SUCH_PATH,
-  requestId,
+  requestIds,
   startRequest,
   toRoutable,
 } from './request-steps.ts'
@@ -40,6 +40,8 @@ interface Options {
   readonly maxConnections: number
   /** Writes the errors outside of the operations. */
   readonly writeError?: WriteError
+  /** Whether the errors can show any id of a caller, and not only a UUID. */
+  readonly takesAnyId?: boolean
   /** Whether requests are logged and measured. */
   readonly isMeasured?: boolean
 }
@@ -51,11 +53,14 @@ export function makeServer({
   maxConnections,
   isMeasured = false,
   writeError = usualError,
+  takesAnyId = true,
 }: Options) {
   const admission = new Admission()
   const openRequests = new OpenRequests(log)
   const waiting = new WeakMap<Socket, number>()
-  const refusals = makeRefusals(openRequests, isMeasured ? log : undefined, writeError)
+  const requestId = requestIds(takesAnyId)
+  const measured = isMeasured ? log : undefined
+  const refusals = makeRefusals(openRequests, measured, writeError, requestId)
 
   const app: FastifyInstance = Fastify({
     serverFactory: makeNodeServer,
