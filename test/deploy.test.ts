@@ -128,6 +128,12 @@ t.test(
   },
 )
 
+t.test('the gateways give headers five seconds, and an idle connection longer', async (t) => {
+  t.match(read('haproxy.cfg'), /^ *timeout http-request 5s\b/m)
+  t.match(read('haproxy.cfg'), /^ *timeout http-keep-alive 60s\b/m)
+  t.match(read('nginx.conf'), /^ *client_header_timeout 5s;/m)
+})
+
 t.test('no gateway takes all replicas out of service', async (t) => {
   t.equal(read('nginx.conf').match(/server \w+-\d:3000 max_fails=0;/g)?.length, 2)
   t.match(read('haproxy.cfg'), /^ *option allbackups$/m)

@@ -23,7 +23,7 @@ import { inspect, type Inspected } from './compile.ts'
 import { toLines } from './diagnostics.ts'
 import { LEFT_OUT } from './linter.ts'
 import { namesFrom } from './new-names.ts'
-import { type Plan, writeChangelog, writeProduct, writeReadme } from './new-texts.ts'
+import { type Plan, writeChangelog, writeNginx, writeProduct, writeReadme } from './new-texts.ts'
 import { classNameOf } from './stubs.ts'
 import { callersFolder, supportedAlternatives } from '../engine/for-compiler.ts'
 import { printError, type Product, readWords, runCommand } from '../engine/index.ts'
@@ -37,6 +37,7 @@ const OF_PRODUCT =
   /^(openapi\.yaml|README\.md|CHANGELOG\.md|test\/(product|released)\/.*|service\/(?!(backup|copy|dev|generate|lint|main|token)\.ts$)[^/]+\.ts)$/
 /** The files that name the product. */
 const NAMING = /^(Dockerfile|SECURITY\.md|deploy\/.*\.(?!png$)\w+)$/
+const NGINX = 'deploy/nginx.conf'
 const PRETTIER = 'node_modules/prettier/bin/prettier.cjs'
 
 /** Runs the command. */
@@ -77,6 +78,7 @@ function planService(document: string, folder: string, described: Inspected): Pl
     operations: described.operations.size,
     className: classNameOf(`${names.slug}-service.ts`),
     guards,
+    isRepeatable: isRepeatable(described),
     errorBody: described.errorBody,
   }
 }
@@ -102,6 +104,14 @@ function guardsFor({ operations }: Inspected): string[] {
   return [...new Set(guarded.map(({ scheme }) => scheme.name))]
 }
 
+/** The methods whose requests have one effect, however often they come (RFC 9110, section 9.2.2). */
+const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/
+
+/** Whether each operation may be sent a second time. */
+function isRepeatable({ operations }: Inspected): boolean {
+  return [...operations.values()].every(({ operation }) => IDEMPOTENT.test(operation.method))
+}
+
 /** The text of a document as one file of YAML: its bytes, if it is one. */
 function contractOf(document: string, { compiled }: Inspected): string {
   const text = compiled?.bundle ?? readFileSync(document, 'utf8')
@@ -119,6 +129,8 @@ async function makeService(product: Product, plan: Plan, folder: string): Promis
   write('openapi.yaml', plan.contract)
   write('README.md', writeReadme(plan))
   write('CHANGELOG.md', writeChangelog(plan))
+  const nginx = readFileSync(join(folder, NGINX), 'utf8')
+  write(NGINX, writeNginx(nginx, plan))
   // The packages are shared while the service is made.
   const packages = join(folder, 'node_modules')
   symlinkSync(join(root, 'node_modules'), packages, 'junction')

@@ -9,6 +9,8 @@ export interface Plan extends Names {
   readonly className: string
   /** The security schemes whose credentials only a guard of the product can check. */
   readonly guards: readonly string[]
+  /** Whether a gateway may send each operation a second time: none has a method such as POST (RFC 9110, section 9.2.2). */
+  readonly isRepeatable: boolean
   /** As TypeScript: undefined if the service knows the forms of all errors. */
   readonly errorBody: string | undefined
 }
@@ -101,6 +103,19 @@ function writeUnfinished({ guards, errorBody }: Plan): string {
         ]),
   ]
   return steps.map((step, index) => `${index + 3}. ${step}\n`).join('')
+}
+
+const REPEATS = `# A replica that stops may close a connection before it has answered. nginx sends the request to another replica:
+      # every operation of the contract can be repeated safely.
+      proxy_next_upstream error timeout non_idempotent;`
+const NO_REPEATS = `# A replica that stops may close a connection before it has answered. nginx sends the request to another replica, unless
+      # it is a POST or a PATCH: if all of them can be repeated safely, add non_idempotent.
+      proxy_next_upstream error timeout;`
+
+/** Writes the configuration of nginx. @param text that of the product */
+export function writeNginx(text: string, { isRepeatable }: Plan): string {
+  if (isRepeatable) return text
+  return text.replace(REPEATS, NO_REPEATS).replace(/(proxy_next_upstream .*) non_idempotent/, '$1')
 }
 
 /** Writes the changes of a service without a release. */

@@ -197,3 +197,18 @@ t.test('a service is made', { skip }, async (t) => {
       )
   })
 })
+
+t.test('nginx repeats requests only where each method may be repeated', { skip }, async (t) => {
+  const repeats = /^ *proxy_next_upstream .* non_idempotent;/m
+  for (const [method, isRepeated] of [
+    ['put', true],
+    ['patch', false],
+  ] as const) {
+    const yaml = contract(`paths:\n  /x:\n    ${OPERATION.replace('get', method)}\n`)
+    const folder = t.testdir({ 'openapi.yaml': yaml })
+    t.match(await newService(`${folder}/shop`, `${folder}/openapi.yaml`), { code: 0 })
+    const text = readFileSync(`${folder}/shop/deploy/nginx.conf`, 'utf8')
+    t.equal(repeats.test(text), isRepeated, method)
+    t.equal(text.includes('every operation of the contract can be repeated'), isRepeated)
+  }
+})

@@ -8,7 +8,7 @@ import { shapes } from '../support/framing.ts'
 import { type Answer, build, request } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
-import { eventually, freePort, serveHttp } from '../support/project.ts'
+import { connect, eventually, freePort, serveHttp } from '../support/project.ts'
 import { exchange, readResponses } from '../support/responses.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 import { gateways, startHaproxy, startNginx } from './gateways.ts'
@@ -119,6 +119,19 @@ t.test(
     }
   },
 )
+
+for (const [name, startGateway] of Object.entries(gateways)) {
+  t.test(`${name} ends a request whose headers come byte by byte`, async (t) => {
+    const gateway = await startGateway(t, [await build(t)])
+    const { socket, state, closed } = await connect(t, gateway.port)
+    socket.write('GET /plants HTTP/1.1\r\nHost: h\r\nA: ')
+    const drip = setInterval(() => socket.write('a'), 200)
+    t.teardown(() => clearInterval(drip))
+    await closed
+    // The last byte, which the gateway does not read, may reset the connection before the answer has come.
+    t.match(state.text, /^$|^HTTP\/1\.1 408 /)
+  })
+}
 
 /** Keys that a gateway could take for another path, each in two spellings. */
 const PATHS = '../plants/7 ../../any/prefix/plants/7 /../plants/7 ..%2Fplants%2F7 %2e%2e/plants/7'
