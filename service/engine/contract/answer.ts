@@ -5,8 +5,10 @@ import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
 import { countAnswer } from './answer-budget.ts'
-import { EventStream } from './events.ts'
+import { releaseValue } from './body-budget.ts'
+import { EventStream, returnEvents } from './events.ts'
 import { type BodyWriter, misfit, ResponseWriters } from './response-writer.ts'
+import { reserveStream } from './stream-budget.ts'
 import type { Validator } from '../json-schema/validator.ts'
 import { reportFault } from '../http/error-answers.ts'
 import { validateHeaderName, validateHeaderValue } from '../http/node.ts'
@@ -38,6 +40,8 @@ export function answerSender(operation: Operation, validator: Validator): Send {
     const { status, type, body } = answer
     assertHeaders(answer)
     const content = writers.find(status, type)
+    // While pieces are streamed, the method may still use the body of the request. Events may go on for ever: they hold no room.
+    if (!isStream(body) || content?.writer.isEvents) releaseValue(reply)
     if (content === null) {
       if (body === undefined) return send(reply, answer)
       throw misfit(operation.id, status, 'a body that the contract does not declare')
@@ -79,14 +83,24 @@ function isStream(body: unknown): body is Pieces {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
 
-/** Streams events. The head is sent at once, not with the first event: it may be far. */
+/**
+ * Streams events. The head is sent at once, not with the first event: it may be far.
+ * @throws {HttpError} 503 if the caller has too many streams
+ */
 function startEvents(
   reply: FastifyReply,
-  events: Pieces,
+  body: Pieces,
   writer: BodyWriter,
   status: number,
 ): Readable {
   const { request } = reply
+  const events = body[Symbol.asyncIterator]()
+  try {
+    reserveStream(reply)
+  } catch (error) {
+    returnEvents(events, reply)
+    throw error
+  }
   reply.header('x-accel-buffering', 'no') // nginx would collect the events
   const write = (data: unknown) => writer.writeText(status, data)
   const stream = new EventStream({ events, write, reply })

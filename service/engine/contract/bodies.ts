@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify'
-import { reserveBody, reserveValue } from './body-budget.ts'
+import { releaseBody, reserveBody, reserveValue } from './body-budget.ts'
 import type { Body, BodyKind, Media } from './compiled.ts'
 import { readForm, parseMultipart, parseUrlencoded } from './forms.ts'
 import { findType, typeInUtf8 } from './content-type.ts'
@@ -138,13 +138,14 @@ export function bodyReader({ content }: Body, validators: BodyValidators) {
 /** A method reads bytes by itself, piece by piece. Any other body is read whole, parsed and validated. */
 function mediaReader(media: Media, { bodies, texts }: BodyValidators): ReadBody {
   const { kind, limit, schema } = media
-  if (kind === 'bytes') return (payload) => limitBytes(payload, limit)
+  if (kind === 'bytes') return (payload, reply) => streamBytes(payload, limit, reply)
   const isForm = kind === 'multipart' || kind === 'urlencoded'
   const validator = isForm ? texts : bodies
   const validate = validator.compile('body', schema === null || { $ref: schema })
   return async (payload, reply) => {
     const bytes = await readBytes(payload, limit)
     reserveValue(reply, bytes.length, kind === 'json')
+    releaseBody(reply)
     const { error, value } = validate(parseBody(kind, bytes, payload.headers['content-type']))
     if (error !== undefined) throw new HttpError(400, error)
     return value
@@ -182,6 +183,12 @@ async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffe
 export const readRest: onResponseHookHandler = ({ raw }, _reply, done) => {
   if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
   done()
+}
+
+/** Streams the bytes of a body to a method. Their room is given back when all are read. */
+async function* streamBytes(payload: Readable, limit: number, reply: FastifyReply) {
+  yield* limitBytes(payload, limit)
+  releaseBody(reply)
 }
 
 /** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */

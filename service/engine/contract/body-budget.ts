@@ -4,7 +4,7 @@ import { Budget } from '../http/budget.ts'
 
 /** The most bytes of all bodies together that are under way: a slow client holds the length that it has announced. */
 const MAX_UNDER_WAY = 64 * 1024 * 1024
-/** The most bytes of memory of all parsed bodies together, while their requests are answered. */
+/** The most bytes of memory of all parsed bodies together, until their methods have answered. */
 const MAX_PARSED = 128 * 1024 * 1024
 /** The bytes that a stream of bytes holds: the buffer of the connection, and the piece that a method reads. */
 const MAX_STREAM = 128 * 1024
@@ -20,23 +20,33 @@ const underWay = new Budget(MAX_UNDER_WAY)
 const parsed = new Budget(MAX_PARSED)
 
 /**
- * Makes room for a body, before it is read.
+ * Makes room for a body, before it is read, until it is read.
  * @param length in bytes: of the body, or the most that it may have
  * @param isStream whether a method reads it piece by piece
- * @throws {HttpError} 503 if the bodies of others take all room
+ * @throws {HttpError} 503 if the bodies of others take all room, 400 if the client has left
  */
 export function reserveBody(reply: FastifyReply, length: number, isStream: boolean): void {
   const bytes = isStream ? Math.min(length, MAX_STREAM) : length
-  underWay.take(reply.raw, reply.request.caller, bytes)
+  underWay.take(reply, bytes)
+}
+
+/** Gives back the room of a body that was read. */
+export function releaseBody(reply: FastifyReply): void {
+  underWay.giveBack(reply)
 }
 
 /**
- * Makes room for the parsed value of a body.
+ * Makes room for the parsed value of a body, until its method has answered.
  * @param length the length of the body in bytes
- * @throws {HttpError} 503 if the bodies of others take all room
+ * @throws {HttpError} 503 if the bodies of others take all room, 400 if the client has left
  */
 export function reserveValue(reply: FastifyReply, length: number, isJson: boolean): void {
   const factor = isJson ? JSON_FACTOR : TEXT_FACTOR
   const bytes = length * factor
-  parsed.take(reply.raw, reply.request.caller, bytes)
+  parsed.take(reply, bytes)
+}
+
+/** Gives back the room of a value that its method has no more use for. */
+export function releaseValue(reply: FastifyReply): void {
+  parsed.giveBack(reply)
 }

@@ -12,10 +12,16 @@ const COMMENT = ':\n\n'
 
 /** What a stream of events is made from. */
 interface EventSource {
-  readonly events: AsyncIterable<unknown>
+  readonly events: AsyncIterator<unknown>
   /** Writes the data of an event. @throws {Error} for data that does not fit the contract */
   readonly write: (data: unknown) => string
   readonly reply: FastifyReply
+}
+
+/** Lets a method end its work. A method that waits for an event may do so later, or never: nothing waits for it. */
+export function returnEvents(events: AsyncIterator<unknown>, { log, request }: FastifyReply): void {
+  const returned = Promise.try(async () => events.return?.())
+  returned.catch((err: unknown) => log.error({ reqId: request.id, err }, 'events not ended'))
 }
 
 /**
@@ -31,7 +37,7 @@ export class EventStream extends Readable {
 
   constructor({ events, write, reply }: EventSource) {
     super({ highWaterMark: 0 })
-    this.#events = events[Symbol.asyncIterator]()
+    this.#events = events
     this.#write = write
     this.#reply = reply
   }
@@ -41,7 +47,7 @@ export class EventStream extends Readable {
     if (this.#isOver) return
     this.#isOver = true
     this.push(null)
-    this.#returnEvents()
+    returnEvents(this.#events, this.#reply)
   }
 
   override _construct(callback: () => void): void {
@@ -58,7 +64,7 @@ export class EventStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     clearInterval(this.#comments)
-    if (!this.#isOver) this.#returnEvents()
+    if (!this.#isOver) returnEvents(this.#events, this.#reply)
     this.#isOver = true
     callback(error)
   }
@@ -77,13 +83,6 @@ export class EventStream extends Readable {
     const text = writeEvent(next.value, this.#write)
     request.server.openRequests.restartAnswer(raw)
     this.push(text)
-  }
-
-  /** Lets the method end its work. A method that waits for an event may do so later, or never: nothing waits for it. */
-  #returnEvents(): void {
-    const { log, request } = this.#reply
-    const returned = Promise.try(async () => this.#events.return?.())
-    returned.catch((err: unknown) => log.error({ reqId: request.id, err }, 'events not ended'))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { traceIdOf } from '../http/request-log.ts'
+import { untilClosed } from '../http/until-closed.ts'
 
 /** The validated parts of a request; those that the operation does not have are undefined. */
 export interface RequestParts {
@@ -63,10 +64,8 @@ function logOf({ log, id, caller, raw }: FastifyRequest): MethodLog {
 
 function signalOf({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  const abort = () => {
+  untilClosed(raw, () => {
     if (!raw.writableFinished) controller.abort(new Error('the client has left'))
-  }
-  if (raw.closed) abort()
-  else raw.once('close', abort)
+  })
   return controller.signal
 }

@@ -18,6 +18,8 @@ declare module 'fastify' {
 export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', {
   'retry-after': '1',
 })
+/** Nobody gets this answer. What the client has left is not begun. */
+export const CLIENT_LEFT = new HttpError(400, 'The client has left')
 /** The reason in the log when a budget refuses a request (http/budget.ts). */
 const NO_ROOM = 'the bodies of other requests take all memory that bodies may take'
 const STORE_AWAY = new HttpError(503, 'The store is not available, try again later', {

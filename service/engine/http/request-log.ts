@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { Gauge, Histogram, UNKNOWN_LABEL } from './metrics.ts'
 import type { OpenRequest } from './open-requests.ts'
+import { untilClosed } from './until-closed.ts'
 
 const DURATION = new Histogram({
   name: 'http_server_request_duration_seconds',
@@ -39,7 +40,7 @@ function writeAll(): void {
 export function logWhenClosed(log: FastifyBaseLogger, open: OpenRequest): void {
   const { request, response, start } = open
   ACTIVE.inc()
-  response.on('close', () => {
+  untilClosed(response, () => {
     const seconds = (performance.now() - start) / 1000
     const { headersSent, statusCode: status, writableFinished } = response
     const write = () => {

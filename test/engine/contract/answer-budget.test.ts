@@ -21,7 +21,14 @@ const BODIES = {
 /** Serves an operation whose answers are long. */
 async function listen(t: Test, type: keyof typeof BODIES) {
   const app = await boot(t, {
-    yaml: `      responses: { '200': { description: Done, content: { ${type}: {} } } }`,
+    yaml: `paths:
+  /x:
+    get:
+      operationId: run
+      security: [{ token: [] }, {}]
+      responses: { '200': { description: Done, content: { ${type}: {} } } }
+components: { securitySchemes: { token: { type: http, scheme: bearer } } }
+`,
     run: async () => ({ status: 200, body: BODIES[type] }),
   })
   const responses: ServerResponse[] = []
@@ -29,14 +36,15 @@ async function listen(t: Test, type: keyof typeof BODIES) {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const port = Number(new URL(app.listeningOrigin).port)
   /** Asks for an answer, of which the client takes nothing until its socket is resumed. */
-  const stall = async () => {
+  const stall = async (caller = '', localAddress = '127.0.0.1') => {
     const count = responses.length
     const socket = net
-      .connect(port, '127.0.0.1')
+      .connect({ port, host: '127.0.0.1', localAddress })
       .pause()
       .on('error', () => undefined)
     t.teardown(() => socket.destroy())
-    socket.write('GET /x HTTP/1.1\r\nHost: h\r\n\r\n')
+    const credentials = caller === '' ? '' : `Authorization: Bearer ${caller}:\r\n`
+    socket.write(`GET /x HTTP/1.1\r\nHost: h\r\n${credentials}\r\n`)
     await eventually(() => responses[count]?.headersSent === true)
     return socket
   }
@@ -62,6 +70,21 @@ for (const type of Object.keys(BODIES) as (keyof typeof BODIES)[]) {
     t.equal((await answer.arrayBuffer()).byteLength, LENGTH, 'a client that reads gets all of it')
   })
 }
+
+t.test('only who leaves most untaken loses an answer, whoever was first', async (t) => {
+  const { stall, states } = await listen(t, 'text/plain')
+  await stall('bob')
+  await fill(() => stall('mallory'), 2 * COUNT)
+  const cut = Array<string>(COUNT + 1).fill('cut')
+  t.strictSame(states(), ['open', ...cut, ...Array(COUNT - 1).fill('open')])
+})
+
+t.test('without credentials, an address loses only its own', async (t) => {
+  const { stall, states } = await listen(t, 'text/plain')
+  await stall('', '127.0.0.2')
+  await fill(() => stall('', '127.0.0.3'), COUNT)
+  t.strictSame(states(), ['open', 'cut', ...Array(COUNT - 1).fill('open')])
+})
 
 t.test('an answer gives its room back, taken or broken off', async (t) => {
   const { stall, states, responses } = await listen(t, 'text/plain')

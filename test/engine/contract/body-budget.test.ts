@@ -70,8 +70,13 @@ async function fill(app: FastifyInstance, head = LARGE, count = COUNT) {
   return states
 }
 
+/** A text whose value takes more than half of the room of parsed values: it fits only while there are no others. */
+const HALF_OF_VALUES = `"${'x'.repeat(2.6 * MIB)}"`
+
 /** Waits until there is room for as much as at first. */
 async function isEmpty(app: FastifyInstance) {
+  const half = `${JSON_TYPE}\r\nContent-Length: ${HALF_OF_VALUES.length}`
+  await eventually(async () => statusOf(await answerOf(app, half, HALF_OF_VALUES)) === 200)
   await eventually(async () => statusOf(await answerOf(app, SMALL, '{}')) === 200)
   for (const { socket } of await fill(app)) socket.destroy()
   await eventually(async () => statusOf(await answerOf(app, SMALL, '{}')) === 200)
@@ -190,3 +195,101 @@ t.test('parsed bodies have a common bound, while their requests are answered', a
   await eventually(() => states.every(({ text }) => statusOf(text) > 0))
   for (const { socket } of states) socket.destroy()
 })
+
+/** The same operation with a guard that takes time, and with three kinds of answers. */
+const STAGES = `paths:
+  /x:
+    post:
+      operationId: run
+      security: [{ slow: [] }, {}]
+${body('application/json')}
+      responses:
+        '200': { description: Done, content: { application/json: {} } }
+        '201': { description: Pieces, content: { text/plain: {} } }
+        '202': { description: Events, content: { text/event-stream: {} } }
+components: { securitySchemes: { slow: { type: apiKey, in: header, name: X-Key } } }
+`
+const VALUE = `{"a":"${'x'.repeat(MIB / 4)}"}`
+const VALUE_HEAD = `${JSON_TYPE}\r\nContent-Length: ${VALUE.length}`
+/** An answer that the system does not take at once. */
+const LONG = 'x'.repeat(16 * MIB)
+
+/** Serves `STAGES`. A stage that was reached is counted, and goes on when it is told to. */
+async function listenInStages(t: Test) {
+  const gate = Promise.withResolvers<undefined>()
+  const reached = { guard: 0, method: 0, answer: 0 }
+  const closed = { count: 0 }
+  async function* pieces(piece: unknown) {
+    reached.answer += 1
+    for (;;) {
+      yield piece
+      await new Promise(setImmediate)
+    }
+  }
+  const run: Run = async ({ body }) => {
+    const { how } = Object(body)
+    if (how === undefined) return { status: 200, body: {} }
+    reached.method += 1
+    if (how === 'method' || how === 'late events') await gate.promise
+    if (how === 'pieces') return { status: 201, body: pieces(LONG) }
+    if (String(how).endsWith('events')) return { status: 202, body: pieces({ data: LONG }) }
+    reached.answer += 1
+    return { status: 200, body: LONG }
+  }
+  const app = await boot(t, {
+    yaml: STAGES,
+    run,
+    product: {
+      guards: {
+        slow: async () => {
+          reached.guard += 1
+          await gate.promise
+          return { caller: 'alice', scopes: [] }
+        },
+      },
+    },
+    prepare: (app) => {
+      app.server.on('request', (_request, response) => response.on('close', () => closed.count++))
+    },
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return { app, reached, closed, goOn: () => gate.resolve(undefined) }
+}
+
+/** The stages at which a client leaves: what it has sent by then, and the stage that is then reached. */
+const LEFT: Readonly<
+  Record<string, [head: string, sent: string, stage?: 'guard' | 'method' | 'answer']>
+> = {
+  'while its credentials are checked': [`X-Key: a\r\n${LARGE}`, '', 'guard'],
+  'while its credentials are checked, with a whole body': [`X-Key: a\r\n${SMALL}`, '{}', 'guard'],
+  'while its credentials are checked, in chunks': [
+    `X-Key: a\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked`,
+    '2\r\n{}\r\n',
+    'guard',
+  ],
+  'before a chunk': [`${JSON_TYPE}\r\nTransfer-Encoding: chunked`, ''],
+  'while the body is sent': [LARGE, '{"a":'],
+  'while the body is parsed': [VALUE_HEAD, VALUE],
+  ...Object.fromEntries(
+    (['method', 'answer', 'pieces', 'events', 'late events'] as const).map((how) => {
+      const text = VALUE.replace('{', `{"how":"${how}",`)
+      const head = `${JSON_TYPE}\r\nContent-Length: ${text.length}`
+      const stage = how === 'method' || how === 'late events' ? 'method' : 'answer'
+      return [`in the stage: ${how}`, [head, text, stage]] as const
+    }),
+  ),
+}
+
+for (const [when, [head, sent, stage]] of Object.entries(LEFT)) {
+  t.test(`a client that leaves gives its room back: ${when}`, async (t) => {
+    const { app, reached, closed, goOn } = await listenInStages(t)
+    const states = await Promise.all(Array.from({ length: COUNT }, () => send(app, head, sent)))
+    for (const { socket } of states) socket.pause()
+    if (stage !== undefined) await eventually(() => reached[stage] === COUNT)
+    for (const { socket } of states) socket.resetAndDestroy()
+    await eventually(() => closed.count === COUNT)
+    goOn()
+    await new Promise(setImmediate)
+    await isEmpty(app)
+  })
+}

@@ -1,0 +1,31 @@
+// The streams of events that one caller may have open: each keeps a connection for as long as the client likes.
+import type { FastifyReply } from 'fastify'
+import { clientOf, Parts } from '../http/budget.ts'
+import { untilClosed } from '../http/until-closed.ts'
+import { HttpError } from '../errors.ts'
+
+/** The most streams of events that one caller may have open. */
+export const MAX_STREAMS = 64
+/** A caller gets this part of the connections at most, where few are allowed. Without credentials, an address gets it. */
+const PART_OF_CONNECTIONS = 0.25
+
+const streams = new Parts()
+
+/**
+ * Counts a stream of events, until its response is closed.
+ * @throws {HttpError} 503 if its caller has too many open
+ */
+export function reserveStream(reply: FastifyReply): void {
+  const { caller, server } = reply.request
+  const client = clientOf(reply.request)
+  const ofConnections = Math.ceil(server.server.maxConnections * PART_OF_CONNECTIONS)
+  const max = caller === '' ? ofConnections : Math.min(MAX_STREAMS, ofConnections)
+  if (streams.of(client) >= max) throw tooManyStreams(max)
+  streams.add(client, 1)
+  untilClosed(reply.raw, () => streams.add(client, -1))
+}
+
+function tooManyStreams(max: number): HttpError {
+  const message = `There are ${max} open streams of events, and you may have no more: close one of them first`
+  return new HttpError(503, message, { 'retry-after': '1' })
+}
