@@ -26,6 +26,11 @@ const KEYS = text(
   'an https URL without user, or http to a loopback address',
   /^$|^https:\/\/[^\s@]+$|^http:\/\/(localhost|127(\.\d+){1,3}|\[::1\])(:\d+)?(\/\S*)?$/,
 )
+/** Which addresses the keys of an issuer may have. */
+export const ADDRESS_OF_KEYS = KEYS.values
+/** Whether the keys of an issuer may be fetched from an address, whoever names it. */
+export const isAddressOfKeys = (address: string) =>
+  address !== '' && KEYS.read(address) !== undefined
 const ORIGINS = list('origins such as `https://app.example`', isOrigin)
 const RANGES = list('addresses and CIDR ranges', isRange)
 
@@ -175,8 +180,8 @@ function faultsOfJwt(environment: Environment): string[] {
   const missing = JWT.filter((name) => !environment[name])
   const faults = missing.map((name) => `${name} must be set, as others for JWTs are`)
   const { JWT_ISSUER: issuer = '', JWKS_URL: keys = '' } = environment
-  if (keys === '' && KEYS.read(issuer) === undefined)
-    faults.push(`JWKS_URL must be set, because JWT_ISSUER is not ${KEYS.values}`)
+  if (keys === '' && issuer !== '' && !isAddressOfKeys(issuer))
+    faults.push(`JWKS_URL must be set, because JWT_ISSUER is not ${ADDRESS_OF_KEYS}`)
   return faults
 }
 

@@ -54,7 +54,7 @@ export async function startIssuer(t: Test, stated: { issuer?: unknown; jwks_uri?
   const name = `http://127.0.0.1:${port}`
   let [status, body, fetches, isStopped] = [404, '', 0, false]
   const held: (() => void)[] = []
-  const configuration = { issuer: name, jwks_uri: `${name}/keys`, ...stated }
+  let configuration: object = { issuer: name, jwks_uri: `${name}/keys`, ...stated }
   const server = http.createServer(({ url }, response) => {
     const isOfKeys = url === '/keys'
     if (isOfKeys) fetches += 1
@@ -93,6 +93,8 @@ export async function startIssuer(t: Test, stated: { issuer?: unknown; jwks_uri?
     publish: (keys: readonly Key[]) =>
       answer(200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })),
     answer,
+    /** Names another address of its keys from now on. */
+    move: (keys: unknown) => void (configuration = { issuer: name, jwks_uri: keys }),
     /** How many times its keys were fetched. */
     fetches: () => fetches,
     signal,

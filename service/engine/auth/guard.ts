@@ -7,6 +7,7 @@ import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { cookieTexts } from '../http/cookies.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
+import { credentialsHider } from './redaction.ts'
 
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
@@ -158,9 +159,7 @@ function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number
       return readIdentity(identity, scheme)
     } catch (error) {
       if (error === TOO_SLOW) throw error
-      // The message of a library may quote the credentials.
-      const hide = (words: string) =>
-        credentials === '' ? words : words.replaceAll(credentials, '***')
+      const hide = credentialsHider(credentials)
       const { stack = '' } = error instanceof Error ? error : {}
       throw Object.assign(new Error(`the guard ${name} failed: ${hide(reasonOf(error))}`), {
         stack: hide(stack),

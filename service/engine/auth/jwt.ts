@@ -11,7 +11,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose'
 import { LRUCache } from 'lru-cache'
-import type { Config } from '../config.ts'
+import { ADDRESS_OF_KEYS, type Config, isAddressOfKeys } from '../config.ts'
 import type { Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { isObject } from '../json-schema/values.ts'
@@ -188,7 +188,7 @@ function remoteKeys(app: FastifyInstance, { JWKS_URL, JWT_ISSUER }: Config): Rem
 
 /**
  * Asks an issuer where its keys are (OpenID Connect Discovery 1.0, section 4).
- * @throws {Error} if it does not say it, or if another issuer answers
+ * @throws {Error} if it does not say it, if another issuer answers, or if JWKS_URL can't have that address
  */
 async function discoverKeys(issuer: string, init: RequestInit): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
@@ -203,6 +203,9 @@ async function discoverKeys(issuer: string, init: RequestInit): Promise<string> 
     const stated = JSON.stringify(name.slice(0, MAX_NAME_LENGTH))
     throw new Error(`the issuer of ${url} is ${stated}: set JWT_ISSUER to that, to the letter`)
   }
+  // Whoever can change what is sent without TLS could sign tokens.
+  if (!isAddressOfKeys(keys))
+    throw new Error(`the jwks_uri of ${url} is not ${ADDRESS_OF_KEYS}: set JWKS_URL`)
   return keys
 }
 

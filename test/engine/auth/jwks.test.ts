@@ -20,7 +20,11 @@ const DAY = 24 * 3600
 const [first, second] = [await makeKey('ES256', 'first'), await makeKey('RS256', 'second')]
 
 /** Starts an identity provider with these keys, and makes a check that trusts it. */
-async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
+async function prepare(
+  t: Test,
+  keys: readonly Key[] = [first, second],
+  environment: Record<string, string> = {},
+) {
   const issuer = await startIssuer(t)
   issuer.publish(keys)
   let now = performance.now()
@@ -34,7 +38,7 @@ async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
   )
   const app = Fastify({ loggerInstance })
   t.teardown(() => app.close())
-  const check = jwtChecker(app, readConfig('plants', issuer.environment))
+  const check = jwtChecker(app, readConfig('plants', { ...issuer.environment, ...environment }))
   return {
     app,
     check,
@@ -313,3 +317,51 @@ t.test(
     t.strictSame(asked, [])
   },
 )
+
+/** Addresses of keys that JWKS_URL can't have. */
+const BAD_ADDRESSES = [
+  `data:application/json,${encodeURIComponent(JSON.stringify({ keys: [first.jwk] }))}`,
+  'http://keys.invalid/keys',
+  'http://127.0.0.1.keys.invalid/keys',
+  'http://127.0.0.1@keys.invalid/keys',
+  'https://user@keys.invalid/keys',
+  'https://user:password@keys.invalid/keys',
+  'HTTP://keys.invalid/keys',
+  'file:///etc/passwd',
+  'ftp://keys.invalid/keys',
+  `blob:${crypto.randomUUID()}`,
+  '/keys',
+  '//keys.invalid/keys',
+  'https://',
+  '',
+]
+
+t.test('an issuer that names another address of its keys than JWKS_URL may be', async (t) => {
+  const { issuer, log, pass, status, tokenBy } = await prepare(t, [first], { JWKS_URL: '' })
+  const token = await tokenBy(first)
+  const asked: string[] = []
+  const { fetch } = globalThis
+  t.intercept(globalThis, 'fetch', {
+    value: (url: string, init: RequestInit) => {
+      asked.push(url)
+      const isHere = url.startsWith(issuer.name) || url.startsWith('data:')
+      return isHere ? fetch(url, init) : Promise.reject(new Error('not here'))
+    },
+  })
+  for (const address of [...BAD_ADDRESSES, 7, null, undefined, [`${issuer.name}/keys`]]) {
+    issuer.move(address)
+    pass(5)
+    t.equal(await status(token), 503, String(address))
+    const reasons = log.splice(0).map(({ err }) => JSON.stringify(err))
+    t.match(reasons, [/the jwks_uri of|is not the configuration/], String(address))
+  }
+  t.strictSame(new Set(asked), new Set([`${issuer.name}/.well-known/openid-configuration`]))
+  const { port } = new URL(issuer.name)
+  issuer.move(`http://localhost:${port}/keys`)
+  pass(5)
+  t.equal(await status(token), 503, 'asked')
+  t.equal(asked.at(-1), `http://localhost:${port}/keys`)
+  issuer.move(`${issuer.name}/keys`)
+  pass(5)
+  t.equal(await status(token), 200, 'a loopback address')
+})
