@@ -3,6 +3,7 @@ import { METHODS } from 'node:http'
 import { resolve } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { reasonOf } from '../../service/engine/errors.ts'
 import type { Product } from '../../service/engine/index.ts'
 import { contentTypeOf, isJson, textsOfBody } from '../support/bodies.ts'
 import { allowOf, contractOf, type Operation } from '../support/contract.ts'
@@ -46,9 +47,15 @@ const start = (t: Test) =>
       : { DATABASE_URL, DATABASE_TIMEOUT: '300', STALL_TIMEOUT: '600' },
     product,
   )
-const service = await start(t)
+const service = await start(t).catch(sayWhy)
 const { call, raw, token } = service
 let callers = 0
+
+/** Says why the product can't be started: most often, its `open` needs what is missing where the tests run. */
+function sayWhy(error: unknown): never {
+  t.fail(`npm test starts the product, and calls its open: ${reasonOf(error)}`)
+  process.exit(1)
+}
 
 /** Why an operation can't be asked; undefined if it can. */
 function unaskedFor(operation: Operation): string | undefined {

@@ -20,7 +20,7 @@ export interface OwnParts {
 /**
  * Opens what is the product's own.
  * @param timeout in milliseconds
- * @throws {StartupError} if `open` fails, or does not end in time
+ * @throws {StartupError} if `open` fails, does not end in time, or gives no object
  */
 export async function openOwn(
   { name, open }: Product,
@@ -39,7 +39,15 @@ export async function openOwn(
     .finally(() => clock.abort())
   if (opened === isLate)
     throw new StartupError(`open of the product ${name} has not ended in ${timeout / 1000} seconds`)
+  assertObject(name, opened)
   return { opened, metrics }
+}
+
+/** The types ask for an object, but JavaScript may give anything. @throws {StartupError} */
+function assertObject(name: string, opened: unknown): void {
+  if (typeof opened === 'object' && opened !== null) return
+  const message = `open of the product ${name} gives ${String(opened)}: it must return an object, such as {}`
+  throw new StartupError(message)
 }
 
 /**

@@ -60,6 +60,16 @@ t.test('an open that never ends is given up, with its name', async (t) => {
   })
 })
 
+t.test('an open that gives no object is refused, with what it gives', async (t) => {
+  for (const value of [undefined, null, false, 7, 'closed', () => undefined]) {
+    const giving = { ...product, open: () => Promise.resolve(value as object) }
+    await t.rejects(openOwn(giving, log), {
+      name: 'StartupError',
+      message: `open of the product plants gives ${String(value)}: it must return an object, such as {}`,
+    })
+  }
+})
+
 t.test('a signal ends a start whose open hangs', async (t) => {
   const DATABASE_URL = `sqlite:${t.testdir()}/plants.db`
   const environment = { DATABASE_URL, PORT: '0', CHANGES_HANG: 'open', LOG_LEVEL: 'debug' }
