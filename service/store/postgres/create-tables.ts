@@ -34,8 +34,8 @@ const TAKE_OVER = `
  * now (42P16).
  */
 const RACES = /^(23505|42P07|42710|XX000|40P01|42P16)$/
-/** Error codes if another attempt to connect can't help: the credentials are wrong, or there is no such database. */
-const REFUSALS = /^(28|3D)/
+/** Error codes if another attempt can't help: wrong credentials, no such database, no permission. */
+const REFUSALS = /^(28|3D|42501)/
 /** Milliseconds to wait for a server that is starting. */
 const START_TIMEOUT = 10_000
 /** Milliseconds to wait for processes that make the same tables: on several nodes a table takes seconds. */

@@ -1,4 +1,19 @@
-import type { Batcher } from '../batch.ts'
+import { type Batched, Batcher, type BatchOptions } from '../batch.ts'
+
+/** Gathers operations: of all owners, or of each. */
+export type Gatherer<Item, Value> = Pick<Batcher<Item, Value>, 'add' | 'waiting'> & {
+  idle(): Promise<unknown>
+}
+
+/** @param isSharded whether what is sent together must have one owner */
+export function gather<Item extends { readonly owner: string }, Value>(
+  isSharded: boolean,
+  run: (batch: readonly Batched<Item, Value>[]) => Promise<unknown>,
+  options: BatchOptions<Item>,
+): Gatherer<Item, Value> {
+  const make = () => new Batcher(run, options)
+  return isSharded ? new OwnerBatchers(make) : make()
+}
 
 /**
  * Batchers, one for each owner with operations under way. An owner whose node is lost holds up no other one, and what is sent

@@ -9,6 +9,17 @@ export interface Statement {
   readonly text: string
 }
 
+/** Rows of parameters, for each of which a statement is run. */
+export interface Calls {
+  readonly parameters: readonly Cells[]
+  /** How many have run. After an error of a statement, the index of the row that has caused it. */
+  done: number
+}
+
+export function callsOf(parameters: readonly Cells[]): Calls {
+  return { parameters, done: 0 }
+}
+
 /** Gets the rows that each row of parameters returned or wrote, or the error. */
 type Settle = Pick<PromiseWithResolvers<Cells[][]>, 'resolve' | 'reject'>
 
@@ -25,19 +36,17 @@ export class Pipeline implements pg.Submittable {
   parameters: readonly Cells[]
   #results: Cells[][] = []
   #rows: Cells[] = []
+  #calls: Calls | undefined
   #settle: Settle | undefined
 
   /** @param name under which the connection keeps the statement; undefined if it does not keep it */
-  constructor(
-    name: string | undefined,
-    text: string,
-    parameters: readonly Cells[],
-    settle: Settle,
-  ) {
+  constructor(name: string | undefined, text: string, calls: Calls, settle: Settle) {
     this.name = name
     this.text = text
     this.callback = this.#end.bind(this)
-    this.parameters = parameters
+    this.parameters = calls.parameters
+    this.#calls = calls
+    calls.done = 0
     this.#settle = settle
   }
 
@@ -60,6 +69,7 @@ export class Pipeline implements pg.Submittable {
 
   handleCommandComplete(): void {
     this.#results.push(this.#rows)
+    if (this.#calls) this.#calls.done += 1
     this.#rows = []
   }
 
@@ -78,12 +88,15 @@ export class Pipeline implements pg.Submittable {
   #end(error: Error | null): void {
     const settle = this.#settle
     const results = this.#results
+    const calls = this.parameters.length
     this.#settle = undefined
+    this.#calls = undefined
     this.parameters = []
     this.#results = []
     this.#rows = []
-    if (error === null) settle?.resolve(results)
-    else settle?.reject(error)
+    if (error !== null) settle?.reject(error)
+    else if (results.length === calls) settle?.resolve(results)
+    else settle?.reject(new Error(`the server has answered ${results.length} of ${calls} calls`))
   }
 }
 

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { reasonOf, StoreUnavailable } from '../../engine/errors.ts'
 import type { Settings, StoreEvents, StoreStats } from '../../engine/store.ts'
 import { readAddress } from './address.ts'
-import { type Cells, Pipeline, type Statement } from './pipeline.ts'
+import { type Calls, type Cells, Pipeline, type Statement } from './pipeline.ts'
 import {
   classify,
   isUnprepared,
@@ -36,11 +36,7 @@ export type Query = (text: string, values?: unknown[], timeout?: number) => Prom
  * @param timeout milliseconds until it fails, repetitions included
  * @returns the rows for each row of parameters
  */
-export type QueryEach = (
-  statement: Statement,
-  parameters: readonly Cells[],
-  timeout: number,
-) => Promise<Cells[][]>
+export type QueryEach = (statement: Statement, calls: Calls, timeout: number) => Promise<Cells[][]>
 
 /**
  * Milliseconds for a connection to open. A server that lets nobody in ends a start after a minute (`authentication_timeout`):
@@ -58,6 +54,8 @@ export class Pool {
   readonly isSharded: boolean
   /** The number of reads that can run beside the most writes. */
   readonly parallelReads: number
+  /** The number of writes that can run at a time. */
+  readonly parallelWrites: number
   /** Writes have connections of their own, because they may wait for a standby. A pool of one connection is for both. */
   readonly #reads: pg.Pool
   readonly #writes: pg.Pool
@@ -83,6 +81,7 @@ export class Pool {
     const isShared = DATABASE_POOL_SIZE === 1
     const writes = Math.max(DATABASE_POOL_SIZE > 2 ? 2 : 1, Math.floor(DATABASE_POOL_SIZE / 2))
     this.parallelReads = isShared ? 1 : DATABASE_POOL_SIZE - writes
+    this.parallelWrites = writes
     this.#writes = openPool(address, writes, this.timeout)
     this.#reads = isShared ? this.#writes : openPool(address, this.parallelReads, this.timeout)
   }
@@ -96,17 +95,12 @@ export class Pool {
     this.#run('write', text, (session) => runQuery(session, text, values, timeout), timeout)
 
   /** Like `read`. */
-  readonly readEach: QueryEach = (statement, parameters, timeout) =>
-    this.#run('read', statement.text, (session) => runEach(session, statement, parameters), timeout)
+  readonly readEach: QueryEach = (statement, calls, timeout) =>
+    this.#run('read', statement.text, (session) => runEach(session, statement, calls), timeout)
 
   /** Like `write`. */
-  readonly writeEach: QueryEach = (statement, parameters, timeout) =>
-    this.#run(
-      'write',
-      statement.text,
-      (session) => runEach(session, statement, parameters),
-      timeout,
-    )
+  readonly writeEach: QueryEach = (statement, calls, timeout) =>
+    this.#run('write', statement.text, (session) => runEach(session, statement, calls), timeout)
 
   /** @throws {StoreUnavailable} if the server has refused a statement that it does not support */
   assertSupported(): void {
@@ -205,14 +199,10 @@ function runQuery(
   return session.query<Row>(query)
 }
 
-function runEach(
-  session: Session,
-  statement: Statement,
-  parameters: readonly Cells[],
-): Promise<Cells[][]> {
+function runEach(session: Session, statement: Statement, calls: Calls): Promise<Cells[][]> {
   const { promise, resolve, reject } = Promise.withResolvers<Cells[][]>()
   const name = session.isPrepared ? statement.name : undefined
-  session.query(new Pipeline(name, statement.text, parameters, { resolve, reject }))
+  session.query(new Pipeline(name, statement.text, calls, { resolve, reject }))
   return promise
 }
 

@@ -35,8 +35,14 @@ const CONFLICT = /^(40001|40P01)$/
 const LOST = /^(08|25006|40|57P)/
 /** The server has lost its connection to another node. Its own clients stay. */
 const NODE_LOST = /^08/
-/** No such table, out of resources, locked, cancelled, I/O error, not supported. */
-const REFUSED = /^(42P01|53|55P03|57014|58|0A000)/
+/** No such table, not permitted, out of resources, locked, cancelled, I/O error, not supported. */
+const REFUSED = /^(42P01|42501|53|55P03|57014|58|0A000)/
+/** The refusals of a single statement. Others, with other parameters, may be done. */
+const OF_STATEMENT = /^(42501|53|55P03|57014|58|0A000)/
+/** The wait for a lock took too long. */
+const LOCKED = '55P03'
+/** A wait took too long, or was cancelled. A YugabyteDB bounds the whole statement: see session.ts. */
+const HELD_UP = /^(55P03|57014)$/
 /** Another session has the name of a prepared statement. */
 const UNPREPARED = /^(26000|42P05)$/
 const NOT_SUPPORTED = '0A000'
@@ -63,6 +69,28 @@ export function isUnsupported(error: unknown): boolean {
   return errorCode(error) === NOT_SUPPORTED && !isOutdated(error)
 }
 
+/** Whether a statement has waited for a lock too long. */
+export function isLocked(error: unknown): boolean {
+  return errorCode(error) === LOCKED
+}
+
+/** Whether a statement has waited too long for somebody else. */
+export function isHeldUp(error: unknown): boolean {
+  return HELD_UP.test(errorCode(error))
+}
+
+/**
+ * Whether a transaction has failed because of one of its statements, so that the others may be done without it. A server
+ * process that ends, or a connection that does not open, fails all.
+ */
+export function isOfStatement(error: unknown): boolean {
+  if (!(error instanceof StoreUnavailable)) return true
+  const { cause } = error
+  if (!(cause instanceof pg.DatabaseError)) return false
+  const isEnd = cause.severity === 'FATAL' || cause.severity === 'PANIC'
+  return !isEnd && OF_STATEMENT.test(errorCode(cause))
+}
+
 function isOutdated(error: unknown): boolean {
   return serverError(error)?.routine === REPLAN
 }
@@ -81,6 +109,12 @@ function serverError(error: unknown): pg.DatabaseError | undefined {
   return error instanceof Error && error.cause !== undefined ? serverError(error.cause) : undefined
 }
 
+function canRepeat(kind: Kind, outcome: Outcome, error: unknown): boolean {
+  if (outcome === 'undone') return true
+  if (kind === 'write') return false
+  return outcome === 'unknown' || isLocked(error) // nobody waits for a read that waits for a lock
+}
+
 /**
  * Runs a statement. Repeats it after a fault that allows it.
  * @param deadline when it fails, on the clock of `performance.now()`
@@ -97,8 +131,7 @@ export async function repeat<Value>(
     } catch (error) {
       const outcome = classify(error)
       if (outcome === 'other') throw error
-      const mayBeDone = outcome === 'unknown' && kind === 'write'
-      const isFinal = outcome === 'refused' || mayBeDone
+      const isFinal = !canRepeat(kind, outcome, error)
       const isLast = tries === MAX_TRIES || performance.now() >= deadline
       if (isFinal || isLast) throw new StoreUnavailable(reasonOf(error), { cause: error })
       const left = deadline - performance.now()

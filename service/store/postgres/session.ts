@@ -125,13 +125,14 @@ export class Session extends pg.Client {
   }
 
   /**
-   * The server ends a wait for a lock after half of `timeout`. It must not end the wait for a synchronous standby: the commit
+   * The server ends a wait for a lock after a tenth of `timeout`: a statement may hold up others. See held-owners.ts. It must not end the wait for a synchronous standby: the commit
    * would be visible, but not safe. In YugabyteDB, whose commits wait for a majority, `lock_timeout` does not bound such waits.
    */
   async #configure(timeout: number): Promise<void> {
     const settings = Object.entries(SETTINGS)
     const calls = settings.map(([name, value]) => `set_config('${name}', '${value}', false)`)
-    const bound = `set_config(CASE WHEN ${IS_YUGABYTE} THEN 'statement_timeout' ELSE 'lock_timeout' END, '${timeout / 2}', false)`
+    const bound = `CASE WHEN ${IS_YUGABYTE} THEN set_config('statement_timeout', '${timeout / 2}', false)
+      ELSE set_config('lock_timeout', '${timeout / 10}', false) END`
     const text = `SELECT ${BACKEND} AS backend, ${IS_YUGABYTE} AS yugabyte, ${bound}, ${PLANS}, ${calls.join(', ')}
       FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
     const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one

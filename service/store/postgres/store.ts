@@ -3,6 +3,7 @@ import { makeReadQueue } from '../lists.ts'
 import { Pool } from './pool.ts'
 import { prepareSchema } from './create-tables.ts'
 import { PostgresTable } from './table.ts'
+import { NotDone } from './writes.ts'
 import type { Collections, StoreOptions, StoreStats } from '../../engine/store.ts'
 import type { Database } from '../database.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
@@ -90,16 +91,29 @@ async function openTables(pool: Pool, collections: Collections): Promise<Postgre
   return opened
 }
 
-/** Writes rows of owners of its own, reads them back and removes them: a pooler may send each statement to another node. */
+function isUnlessNotDone(error: unknown): false {
+  if (error instanceof NotDone) return false
+  throw error
+}
+
+/** Lists the items of an owner who has at most one. */
+async function list(table: PostgresTable, owner: string): Promise<string> {
+  const deadline = performance.now() + table.timeout
+  const { text } = await table.read({ owner, after: undefined, most: 2, length: 1024 }, deadline)
+  return text
+}
+
+/** Writes rows of owners of its own, finds and lists them and removes them: a pooler may send each statement to another node. */
 async function assertRouted(table: PostgresTable): Promise<void> {
   const key = table.key === 'text' ? 'check' : 0n
   for (const owner of [`#check#${randomUUID()}`, `#check#${randomUUID()}`]) {
     const text = JSON.stringify(owner)
-    await table.create(owner, key, text)
-    const isBack = (await table.find(owner, key)) === text
-    const isDeleted = await table.delete(owner, key)
-    const isGone = (await table.find(owner, key)) === undefined
-    if (!isBack || !isDeleted || !isGone)
+    const isStored = await table.create(owner, key, text).then(() => true, isUnlessNotDone)
+    const isBack = isStored && (await table.find(owner, key)) === text
+    const isListed = isBack && (await list(table, owner)) === text
+    const isDeleted = isListed && (await table.delete(owner, key))
+    const isGone = isDeleted && (await list(table, owner)) === ''
+    if (!isGone)
       throw new Error(
         `a row of ${table.name} was written, and did not come back: the server does not shard by owner`,
       )

@@ -1,19 +1,17 @@
 import { CHUNK_LENGTH } from '../lists.ts'
-import { type Batched, Batcher, type BatchOptions } from '../batch.ts'
+import type { Batched } from '../batch.ts'
 import { ACCESS_TOKENS, type Key, type KeyType } from '../../engine/store.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Chunk, type Rows, type Table } from '../database.ts'
-import { HttpError, StoreUnavailable } from '../../engine/errors.ts'
-import type { Cells } from './pipeline.ts'
-import { errorCode } from './retries.ts'
-import { OwnerBatchers } from './owner-batchers.ts'
+import { HttpError } from '../../engine/errors.ts'
+import { idOf, timeLeft, toCells } from './cells.ts'
+import { callsOf, type Cells } from './pipeline.ts'
+import { errorCode, isLocked, isOfStatement } from './retries.ts'
+import { gather, type Gatherer } from './owner-batchers.ts'
 import type { Pool } from './pool.ts'
 import type { TableInfo } from './create-tables.ts'
 import { statements } from './sql.ts'
+import { NotDone, Writes } from './writes.ts'
 
-/** The most writes of a commit. */
-const MAX_WRITES = 500
-/** The characters of an item that cost as much as one more write. */
-const CHARACTERS_OF_WRITE = 2048
 /** The most bytes that the statements of a batch may return. */
 const MAX_LENGTH = 16 * CHUNK_LENGTH
 /** The most of these bytes for one owner. */
@@ -26,23 +24,10 @@ const FOUND_LENGTH = 16_384
 /** The code of the server's error if a row of an index is too long: Aurora DSQL takes 1 KiB for owner and key together. */
 const TOO_LARGE = /^54000$/
 const TOO_LONG = 'The owner and the key are together too long for the database'
+/** How often a delete may find no row that is there afterwards: others may create it meanwhile. */
+const MAX_DELETES = 3
 /** Owners that are probably on different nodes. */
 const PING_OWNERS = ['', '1', '2', '3', '4', '5', '6', '7']
-
-/** A write that waits for its commit. */
-interface Write {
-  readonly kind: 'create' | 'update' | 'delete'
-  readonly owner: string
-  readonly key: Key
-  /** The item; nothing to delete one. */
-  readonly text: string
-  /** The item that an update replaces. If another item is stored, the update is not done. */
-  readonly before: string
-  readonly change?: (text: string) => string | undefined
-}
-
-/** A write resolves to the item that is stored or was deleted; undefined if an update was not done, or no item was deleted. */
-type BatchedWrite = Batched<Write, string | undefined>
 
 /** An item to find. */
 interface Find {
@@ -59,39 +44,20 @@ type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
  */
 export type Sharding = 'none' | 'server' | 'pooler'
 
-/** Gathers operations: of all owners, or of each. */
-type Gatherer<Item, Value> = Pick<Batcher<Item, Value>, 'add' | 'waiting'> & {
-  idle(): Promise<unknown>
-}
-
-function gather<Item extends { readonly owner: string }, Value>(
-  isSharded: boolean,
-  run: (batch: readonly Batched<Item, Value>[]) => Promise<void>,
-  options: BatchOptions<Item>,
-): Gatherer<Item, Value> {
-  const make = () => new Batcher(run, options)
-  return isSharded ? new OwnerBatchers(make) : make()
-}
-
 /** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
   readonly name: string
   readonly key: KeyType
-  /** The number of commits, and of the writes in them. */
-  readonly stats = { commits: 0, writes: 0 }
   readonly #pool: Pool
   readonly #sql: ReturnType<typeof statements>
   readonly #pingOwners: readonly string[]
   /** A table that is on each node is read from any, and can't be written while one is lost. */
   readonly #isOnAllNodes: boolean
-  /** Group commit: the writes that arrive together, or while others are committed, share a commit for each kind. */
-  readonly #writes: Gatherer<Write, string | undefined>
+  readonly #writes: Writes
   /** Items that are looked up at the same time are found together. */
   readonly #finds: Gatherer<Find, string | undefined>
   /** Chunks that are requested at the same time are read together. */
   readonly #reads: Gatherer<Read, Rows>
-  /** The updates of a batch of `#writes`, when their new items are known. */
-  readonly #updates: Gatherer<Write, string | undefined>
 
   constructor(pool: Pool, info: TableInfo, sharding: Sharding) {
     const isSharded = sharding !== 'none'
@@ -103,17 +69,16 @@ export class PostgresTable implements Table {
     this.#pingOwners = isSharded ? PING_OWNERS : ['']
     this.#isOnAllNodes = sharding === 'server' && info.name === ACCESS_TOKENS
     const { parallelReads: parallel, timeout } = pool
-    const ofWrites = { maxCost: isTogether ? MAX_WRITES : 1, costOf: costOfWrite }
     const maxCost = isTogether ? MAX_LENGTH : 1
     const ofReads = { maxCost, maxCostOfFlow: MAX_OWNER_LENGTH, parallel, timeout }
-    this.#writes = gather<Write, string | undefined>(isSharded, (batch) => this.#commit(batch), {
-      ...ofWrites,
-      // Writes to the same item go into different batches: the kinds of writes of a batch have no order.
-      flowOf: idOf,
-      maxCostOfFlow: 1,
-      timeout,
+    this.#writes = new Writes({
+      table: info.name,
+      pool,
+      sql: this.#sql,
+      isSharded,
+      isTogether,
+      find: (owner, key, deadline) => this.find(owner, key, deadline),
     })
-    this.#updates = gather(isSharded, (batch) => this.#write('update', batch), ofWrites)
     const find = (batch: readonly Batched<Find, string | undefined>[]) => this.#findTogether(batch)
     this.#finds = gather<Find, string | undefined>(isSharded, (batch) => runApart(batch, find), {
       ...ofReads,
@@ -137,8 +102,15 @@ export class PostgresTable implements Table {
   }
 
   async delete(owner: string, key: Key): Promise<boolean> {
-    const deleted = await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })
-    return deleted !== undefined
+    const deadline = performance.now() + this.#pool.timeout
+    const write = { kind: 'delete', owner, key, text: '', before: '' } as const
+    for (let tries = 0; tries < MAX_DELETES; tries++) {
+      const deleted = await this.#writes.add(write, deadline)
+      if (deleted !== undefined) return true
+      const isThere = (await this.find(owner, key, deadline)) !== undefined
+      if (!isThere) return false
+    }
+    throw new NotDone('deleted', this.name)
   }
 
   update(
@@ -163,9 +135,9 @@ export class PostgresTable implements Table {
     count: number,
     deadline: number,
   ): Promise<Key | undefined> {
-    const parameters = [toCells([owner, this.#leastAfter(after), count - 1])]
+    const calls = callsOf([toCells([owner, this.#leastAfter(after), count - 1])])
     const timeout = deadline - performance.now()
-    const [rows = []] = await this.#pool.readEach(this.#sql.skip, parameters, timeout)
+    const [rows = []] = await this.#pool.readEach(this.#sql.skip, calls, timeout)
     return rows[0] && this.#toKey(rows[0][0])
   }
 
@@ -190,7 +162,17 @@ export class PostgresTable implements Table {
   /** Sends a write that changes nothing, because no item is an empty text. It waits for no standby. */
   #ping(owner: string): Promise<unknown> {
     const parameters = [toCells([owner, this.#leastAfter(undefined), '', ''])]
-    return this.#pool.readEach(this.#sql.update, parameters, this.#pool.timeout)
+    return this.#pool.readEach(this.#sql.update, callsOf(parameters), this.#pool.timeout)
+  }
+
+  /** Milliseconds for an operation. */
+  get timeout(): number {
+    return this.#pool.timeout
+  }
+
+  /** The number of commits, and of the writes in them. */
+  get stats(): Writes['stats'] {
+    return this.#writes.stats
   }
 
   /** How many operations wait for a statement to be sent. */
@@ -203,47 +185,11 @@ export class PostgresTable implements Table {
     return this.#writes.idle()
   }
 
-  async #commit(batch: readonly BatchedWrite[]): Promise<void> {
-    const writes = Object.groupBy(batch, ({ item }) => item.kind)
-    const updates = (writes.update ?? []).map((write) =>
-      this.#update(write).then(write.resolve, write.reject),
-    )
-    await Promise.all([
-      this.#write('create', writes.create ?? []),
-      this.#write('delete', writes.delete ?? []),
-      ...updates,
-    ])
-  }
-
-  async #update({ item, deadline }: BatchedWrite): Promise<string | undefined> {
-    for (;;) {
-      const before = await this.find(item.owner, item.key, deadline)
-      const text = before === undefined ? undefined : item.change?.(before)
-      if (before === undefined || text === undefined) return before
-      const stored = await this.#updates.add({ ...item, text, before }, deadline)
-      if (stored !== undefined) return stored // otherwise another process was faster: try again
-    }
-  }
-
-  async #write(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
-    if (batch.length > 0) await runApart(batch, (writes) => this.#writeTogether(kind, writes))
-  }
-
-  async #writeTogether(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
-    // All replicas write in the same order: otherwise they could deadlock.
-    const sorted = batch.toSorted((left, right) => (idOf(left.item) < idOf(right.item) ? -1 : 1))
-    const parameters = sorted.map(({ item }) => toCells(PARAMETERS[kind](item)))
-    const results = await this.#pool.writeEach(this.#sql[kind], parameters, timeLeft(batch))
-    for (const [at, { resolve }] of sorted.entries()) resolve(results[at]?.[0]?.[0] ?? undefined)
-    this.stats.commits += 1
-    this.stats.writes += batch.length
-  }
-
   /** Looks an item up once, however many requests ask for it. */
   async #findTogether(batch: readonly Batched<Find, string | undefined>[]): Promise<void> {
     const groups = [...Map.groupBy(batch, ({ item }) => idOf(item)).values()]
     const parameters = groups.map(([first]) => toCells([first?.item.owner, first?.item.key]))
-    const results = await this.#pool.readEach(this.#sql.find, parameters, timeLeft(batch))
+    const results = await this.#pool.readEach(this.#sql.find, callsOf(parameters), timeLeft(batch))
     for (const [at, group] of groups.entries()) {
       const text = results[at]?.[0]?.[0] ?? undefined
       for (const { resolve } of group) resolve(text)
@@ -254,7 +200,7 @@ export class PostgresTable implements Table {
   async #readTogether(batch: readonly Batched<Read, Rows>[]): Promise<void> {
     const groups = [...Map.groupBy(batch, ({ item }) => chunkCells(item).join('\0')).values()]
     const parameters = groups.map(([first]) => (first === undefined ? [] : chunkCells(first.item)))
-    const results = await this.#pool.readEach(this.#sql.chunk, parameters, timeLeft(batch))
+    const results = await this.#pool.readEach(this.#sql.chunk, callsOf(parameters), timeLeft(batch))
     for (const [at, group] of groups.entries()) {
       const chunk = this.#toRows(results[at]?.[0] ?? [])
       for (const { resolve } of group) resolve(chunk)
@@ -278,29 +224,9 @@ export class PostgresTable implements Table {
   }
 }
 
-function costOfWrite({ text }: Write): number {
-  return 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
-}
-
-/** Tells items apart. NUL separates the values, because PostgreSQL has no text that contains it. */
-function idOf({ owner, key }: { owner?: unknown; key?: unknown }): string {
-  return `${String(owner)}\0${String(key)}`
-}
-
-/** The parameters of the statements that write. */
-const PARAMETERS: Readonly<Record<Write['kind'], (write: Write) => Key[]>> = {
-  create: ({ owner, key, text }) => [owner, key, text],
-  update: ({ owner, key, text, before }) => [owner, key, text, before],
-  delete: ({ owner, key }) => [owner, key],
-}
-
 /** The parameters of the statement that reads a chunk. */
 function chunkCells({ owner, from, most, length, end }: Read): Cells {
   return toCells([owner, from, most + 1, length, end])
-}
-
-function toCells(values: readonly (Key | number | null | undefined)[]): Cells {
-  return values.map((value) => (value === undefined || value === null ? null : String(value)))
 }
 
 /**
@@ -315,13 +241,8 @@ async function runApart<Item, Value>(
   try {
     await run(batch)
   } catch (error) {
-    const isRefused = !(error instanceof StoreUnavailable)
-    if (isRefused && batch.length > 1) for (const item of batch) await runApart([item], run)
+    const isApart = isOfStatement(error) && !isLocked(error) // others would wait for the same lock
+    if (isApart && batch.length > 1) for (const item of batch) await runApart([item], run)
     else for (const { reject } of batch) reject(error)
   }
-}
-
-/** Milliseconds until the first item of a batch must be settled. */
-function timeLeft(batch: readonly { readonly deadline: number }[]): number {
-  return Math.min(...batch.map(({ deadline }) => deadline)) - performance.now()
 }

@@ -206,7 +206,7 @@ t.test(
     )
     t.hasStrict(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
       client_connection_check_interval: '100',
-      lock_timeout: '500', // half of the time of an operation
+      lock_timeout: '100', // a tenth of the time of an operation
       tcp_keepalives_idle: '10',
       tcp_keepalives_interval: '10',
       jit: 'off', // to compile a statement takes longer than to run it

@@ -1,0 +1,17 @@
+// Values as parameters of statements.
+import type { Key } from '../../engine/store.ts'
+import type { Cells } from './pipeline.ts'
+
+export function toCells(values: readonly (Key | number | null | undefined)[]): Cells {
+  return values.map((value) => (value === undefined || value === null ? null : String(value)))
+}
+
+/** Tells items apart. NUL separates the values, because PostgreSQL has no text that contains it. */
+export function idOf({ owner, key }: { owner?: unknown; key?: unknown }): string {
+  return `${String(owner)}\0${String(key)}`
+}
+
+/** Milliseconds until the first item of a batch must be settled. */
+export function timeLeft(batch: readonly { readonly deadline: number }[]): number {
+  return Math.min(...batch.map(({ deadline }) => deadline)) - performance.now()
+}
