@@ -67,14 +67,24 @@ export function answerError(
   return reply.type(type).serializer(String).send(body) // Without a serializer, Fastify would add a charset.
 }
 
-/** Logs the fault that ended a request. A request that was one too many is only counted. */
+/**
+ * Logs the fault that ended a request. A request that was one too many is only counted. Why the store can't answer is logged
+ * once, not for each request.
+ */
 export function reportFault(
   err: Error,
   { id, log, raw, server }: FastifyRequest,
   message: string,
 ): void {
-  if (err instanceof StoreBusy) server.openRequests.shed(raw.socket, err.message)
-  else log.error({ reqId: id, err }, message)
+  const { openRequests } = server
+  if (err instanceof StoreBusy) {
+    openRequests.shed(raw.socket, err.message)
+    return
+  }
+  const isOfStore = err instanceof StoreUnavailable
+  const repeated = isOfStore ? openRequests.storeFaults.note(err.message) : 0
+  if (repeated === undefined) return
+  log.error({ reqId: id, err, ...(repeated > 0 && { repeated }) }, message)
 }
 
 function toHttpError(error: Error & { readonly statusCode?: number }): HttpError {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { Counter, METRIC_PREFIX } from './metrics.ts'
+import { RepeatedReasons } from './repeated-reasons.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -35,6 +36,8 @@ export interface OpenRequest {
 
 /** The requests that a server is answering: at most one on each connection. */
 export class OpenRequests {
+  /** Why the store could not answer requests. */
+  readonly storeFaults = new RepeatedReasons()
   readonly #log: FastifyBaseLogger
   // By connection: the latest request. A set of the open requests would often grow and shrink. V8 then chains the old tables
   // of the set, and all requests in them survive until the next full garbage collection.

@@ -11,6 +11,7 @@ import {
   startRequest,
 } from '../http/request-steps.ts'
 import type { MetricTexts } from '../http/metrics.ts'
+import { RepeatedReasons } from '../http/repeated-reasons.ts'
 import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store.ts'
 import type { makeMetrics } from './metrics.ts'
@@ -105,11 +106,13 @@ function readinessCheck(store: Pick<Store, 'ping'>, log: Logger): () => Promise<
   let fault: HttpError | undefined = new HttpError(503, 'The store is not available')
   let validUntil = 0
   let running: Promise<void> | undefined
+  const reasons = new RepeatedReasons()
   const ping = async () => {
     fault = await store.ping().then(
       () => undefined,
       (err: unknown) => {
-        log.warn({ err }, 'the store does not answer a probe')
+        const repeated = reasons.note(reasonOf(err))
+        if (repeated !== undefined) log.warn({ err, repeated }, 'the store does not answer a probe')
         return new HttpError(503, `The store is not available: ${reasonOf(err)}`)
       },
     )

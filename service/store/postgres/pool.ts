@@ -61,7 +61,10 @@ export class Pool {
   readonly #writes: pg.Pool
   readonly #log: Pick<StoreEvents['log'], 'error'> | undefined
   #ended: Promise<void> | undefined
-  #unsupported: StoreUnavailable | undefined
+  /** The statements that the server does not support, until they succeed: then something else was the reason, such as a trigger. */
+  readonly #unsupported = new Map<string, StoreUnavailable>()
+  /** Those of them that were logged. */
+  readonly #logged = new Set<string>()
 
   /**
    * @param url in libpq's format
@@ -98,13 +101,17 @@ export class Pool {
   readonly readEach: QueryEach = (statement, calls, timeout) =>
     this.#run('read', statement.text, (session) => runEach(session, statement, calls), timeout)
 
+  /** Runs a statement that writes, and undoes it: nobody sees a row of it, and it waits for no standby. */
+  readonly tryEach: QueryEach = (statement, calls, timeout) =>
+    this.#run('read', statement.text, (session) => runUndone(session, statement, calls), timeout)
+
   /** Like `write`. */
   readonly writeEach: QueryEach = (statement, calls, timeout) =>
     this.#run('write', statement.text, (session) => runEach(session, statement, calls), timeout)
 
   /** @throws {StoreUnavailable} if the server has refused a statement that it does not support */
   assertSupported(): void {
-    if (this.#unsupported !== undefined) throw this.#unsupported
+    for (const unsupported of this.#unsupported.values()) throw unsupported
   }
 
   get stats(): NonNullable<StoreStats['pool']> {
@@ -141,9 +148,11 @@ export class Pool {
     if (this.#ended) throw new StoreUnavailable('the store is closed')
     const deadline = performance.now() + timeout
     try {
-      return await repeat(kind, deadline, () =>
+      const result = await repeat(kind, deadline, () =>
         inTime(deadline, this.#runOnce(kind, run, deadline)),
       )
+      this.#unsupported.delete(text)
+      return result
     } catch (error) {
       if (isUnsupported(error)) this.#noteUnsupported(text, error)
       throw error
@@ -151,9 +160,10 @@ export class Pool {
   }
 
   #noteUnsupported(statement: string, error: unknown): void {
-    if (this.#unsupported !== undefined) return
     const message = `the server does not support a statement: ${reasonOf(error)}`
-    this.#unsupported = new StoreUnavailable(message, { cause: error })
+    this.#unsupported.set(statement, new StoreUnavailable(message, { cause: error }))
+    if (this.#logged.has(statement)) return
+    this.#logged.add(statement)
     this.#log?.error({ err: error, statement }, 'the server does not support a statement')
   }
 
@@ -204,6 +214,17 @@ function runEach(session: Session, statement: Statement, calls: Calls): Promise<
   const name = session.isPrepared ? statement.name : undefined
   session.query(new Pipeline(name, statement.text, calls, { resolve, reject }))
   return promise
+}
+
+async function runUndone(session: Session, statement: Statement, calls: Calls): Promise<Cells[][]> {
+  await session.query('BEGIN')
+  const rows = await runEach(session, statement, calls).catch(async (error: unknown) => {
+    const isOpen = error instanceof pg.DatabaseError // after another error the connection is closed
+    if (isOpen) await session.query('ROLLBACK')
+    throw error
+  })
+  await session.query('ROLLBACK')
+  return rows
 }
 
 /** @param timeout milliseconds for a statement, from when it is sent */

@@ -48,8 +48,12 @@ export class PostgresStore implements Database {
   }
 
   async ping(): Promise<void> {
-    this.#pool.assertSupported()
-    await Promise.all([...this.tables.values()].map((table) => table.ping()))
+    const pings = [...this.tables.values()].map((table) => table.ping())
+    try {
+      await Promise.all(pings)
+    } finally {
+      this.#pool.assertSupported() // it says more than the error of a ping
+    }
   }
 
   /** PostgreSQL does not tell. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { CHUNK_LENGTH } from '../lists.ts'
 import type { Batched } from '../batch.ts'
 import { ACCESS_TOKENS, type Key, type KeyType } from '../../engine/store.ts'
@@ -26,8 +27,8 @@ const TOO_LARGE = /^54000$/
 const TOO_LONG = 'The owner and the key are together too long for the database'
 /** How often a delete may find no row that is there afterwards: others may create it meanwhile. */
 const MAX_DELETES = 3
-/** Owners that are probably on different nodes. */
-const PING_OWNERS = ['', '1', '2', '3', '4', '5', '6', '7']
+/** How many owners a ping tries, so that they are probably on different nodes. */
+const PING_OWNERS = 8
 
 /** An item to find. */
 interface Find {
@@ -66,7 +67,9 @@ export class PostgresTable implements Table {
     this.key = info.type
     this.#pool = pool
     this.#sql = statements(info)
-    this.#pingOwners = isSharded ? PING_OWNERS : ['']
+    // Pings of replicas must not wait for each other.
+    const pings = Array.from({ length: isSharded ? PING_OWNERS : 1 })
+    this.#pingOwners = pings.map(() => `#ping#${randomUUID()}`)
     this.#isOnAllNodes = sharding === 'server' && info.name === ACCESS_TOKENS
     const { parallelReads: parallel, timeout } = pool
     const maxCost = isTogether ? MAX_LENGTH : 1
@@ -151,18 +154,20 @@ export class PostgresTable implements Table {
     }))
   }
 
-  /** Sends a write for some owner. @throws {Error} if it could be done for none: a node that is lost has some owners */
+  /** Tries a create for some owner. @throws {Error} if it could be done for none: a node that is lost has some owners */
   async ping(): Promise<void> {
-    const pings = this.#isOnAllNodes
+    const pings: Promise<unknown>[] = this.#isOnAllNodes
       ? [this.find('', 'ping')]
       : this.#pingOwners.map((owner) => this.#ping(owner))
     await Promise.any(pings).catch(() => pings[0]) // one error says it for all
   }
 
-  /** Sends a write that changes nothing, because no item is an empty text. It waits for no standby. */
-  #ping(owner: string): Promise<unknown> {
-    const parameters = [toCells([owner, this.#leastAfter(undefined), '', ''])]
-    return this.#pool.readEach(this.#sql.update, callsOf(parameters), this.#pool.timeout)
+  /** Creates an item as a caller does, and undoes it. */
+  async #ping(owner: string): Promise<void> {
+    const key = this.key === 'text' ? 'ping' : 0n
+    const calls = callsOf([toCells([owner, key, '{}'])])
+    const [rows = []] = await this.#pool.tryEach(this.#sql.create, calls, this.#pool.timeout)
+    if (rows.length === 0) throw new NotDone('stored', this.name)
   }
 
   /** Milliseconds for an operation. */

@@ -246,7 +246,7 @@ t.test('while nothing is answered, no session begins', async (t) => {
 
 t.test('a write that got no connection in time is not sent later', async (t) => {
   const { sql, relay } = await open(t, server)
-  const pool = poolOf(t, relay.url, limits(1))
+  const pool = poolOf(t, relay.url, limits(1, 5))
   const insert = `INSERT INTO plants VALUES ('joe', $1, '{}')`
   const add = (id: number, timeout?: number) => succeeds(pool.write(insert, [id], timeout))
   relay.stall(true)

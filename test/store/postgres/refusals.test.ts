@@ -41,10 +41,10 @@ t.test(
     const events = { log, onFailure: () => undefined }
     const store = await openTestStore({ url }, { events, settings: readConfig('', {}) })
     t.teardown(() => store.close())
-    await store.ping()
     await t.rejects(store.create('joe', 1n, name('a')), StoreUnavailable)
     t.match(await server.sql('SELECT last_value FROM calls', url), [{ last_value: '1' }])
     await t.rejects(store.create('joe', 2n, name('a')), StoreUnavailable)
+    await store.ping().catch(() => undefined)
     t.match(logged, [
       [
         { statement: /^INSERT INTO "plants"/, err: { cause: { message: 'no such plants' } } },
@@ -54,17 +54,47 @@ t.test(
     t.equal(logged.length, 1)
     const notReady = { name: 'StoreUnavailable', message: /does not support .*no such plants$/ }
     await t.rejects(store.ping(), notReady)
+    await server.sql('DROP TRIGGER act ON plants', url)
+    await store.ping()
   },
 )
 
 t.test('a ping fails where nothing can be written, though it can be read', async (t) => {
   const { store, sql } = await open(t, server, undefined, asGuest)
   await store.ping()
-  await sql('REVOKE UPDATE ON notes FROM guest')
-  await t.rejects(store.ping(), { message: 'permission denied for table notes' })
-  t.strictSame(await store.notes.find('joe', 'a'), undefined)
-  await sql('GRANT UPDATE ON notes TO guest')
+  for (const [privilege, table] of [
+    ['UPDATE', 'notes'],
+    ['INSERT', 'notes'],
+    ['INSERT', 'plants'],
+    ['INSERT', 'access_tokens'],
+  ]) {
+    await sql(`REVOKE ${privilege} ON ${table} FROM guest`)
+    const message = `permission denied for table ${table}`
+    await t.rejects(store.ping(), { name: 'StoreUnavailable', message })
+    t.strictSame(await store.notes.find('joe', 'a'), undefined)
+    await sql(`GRANT ${privilege} ON ${table} TO guest`)
+    await store.ping()
+  }
+})
+
+t.test('a ping tries a create, which nobody sees, and waits for no other ping', async (t) => {
+  const { store, url, sql, loseStandby } = await open(t, server)
+  const replica = await openTestStore({ url })
+  t.teardown(() => replica.close())
+  await loseStandby(true)
+  await Promise.all([store.ping(), replica.ping()])
+  await loseStandby(false)
+  t.ok(await store.isEmpty())
+  await sql(trigger(LOSE))
+  await t.rejects(store.ping(), { message: /^the database has not stored a row of plants: / })
+  await sql(`DROP TRIGGER act ON plants; DROP FUNCTION act; DROP SEQUENCE calls`)
   await store.ping()
+  await sql(trigger(REFUSE))
+  await t.rejects(store.ping(), { message: /no such plants$/ })
+  await sql(`DROP TRIGGER act ON plants`)
+  await store.ping()
+  await sql(`CREATE RULE lose AS ON INSERT TO notes DO INSTEAD NOTHING`)
+  await t.rejects(store.ping(), StoreUnavailable)
 })
 
 t.test('a server that shards, and loses what is written, ends the start', async (t) => {
