@@ -73,9 +73,9 @@ export interface OpenContext {
 export interface Opened {
   /**
    * Called by `/readyz`, which is 503 if this function throws, is not done in a second, or gives `false`. While a call runs,
-   * there is no other one.
+   * there is no other one. A call that is not done in a second is given up: its signal aborts, and the next probe calls again.
    */
-  readonly check?: () => unknown
+  readonly check?: (signal: AbortSignal) => unknown
   /** Called at the end of the process, after the last request and before the store closes. It is given up after a while. */
   readonly close?: () => unknown
 }

@@ -6,6 +6,8 @@ import type { Identity, ProductGuard, ProductHooks } from '../contract/product-h
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { cookieTexts } from '../http/cookies.ts'
+import { CLIENT_LEFT } from '../http/error-answers.ts'
+import { untilClosed } from '../http/until-closed.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
 import { credentialsHider } from './redaction.ts'
 
@@ -146,25 +148,30 @@ function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number
     type !== 'apiKey' && place === 'header'
       ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i')
       : /^/
-  return async (text, request) => {
+  return async (text, request, reply) => {
     if (!prefix.test(text)) return { refused: 'malformed' }
     const credentials = text.replace(prefix, '')
     const late = Promise.withResolvers<never>()
     const controller = new AbortController()
     const { signal } = controller
-    signal.addEventListener('abort', () => late.reject(TOO_SLOW))
+    signal.addEventListener('abort', () => late.reject(signal.reason))
     const timer = setTimeout(() => controller.abort(TOO_SLOW), timeout * 1000)
+    let isOver = false
+    untilClosed(reply.raw, () => {
+      if (!isOver) controller.abort(CLIENT_LEFT)
+    })
     try {
       const identity = await Promise.race([guard(request, credentials, signal), late.promise])
       return readIdentity(identity, scheme)
     } catch (error) {
-      if (error === TOO_SLOW) throw error
+      if (error === TOO_SLOW || error === CLIENT_LEFT) throw error
       const hide = credentialsHider(credentials)
       const { stack = '' } = error instanceof Error ? error : {}
       throw Object.assign(new Error(`the guard ${name} failed: ${hide(reasonOf(error))}`), {
         stack: hide(stack),
       })
     } finally {
+      isOver = true
       clearTimeout(timer)
     }
   }

@@ -28,7 +28,7 @@ export interface Identity {
  * If the guard throws, the answer is 500 without details: the service can't know whether a second try would help.
  * @param request for its headers, its query and its connection. It has no body yet
  * @param credentials the text after the scheme's name in `Authorization`, or the text of an apiKey; empty for mutualTLS
- * @param signal aborts when the guard is given up, after `REQUEST_TIMEOUT`
+ * @param signal aborts when the guard is given up: after `REQUEST_TIMEOUT`, or when the client has left or the service ends
  * @returns undefined if the credentials are not valid: 401. For mutualTLS, undefined means that there is no certificate
  * @example
  * ```ts

@@ -25,7 +25,7 @@ const READY_TTL = 1000
 
 /** What is the product's own, as far as this port shows it. */
 interface AdminOwn {
-  readonly opened: { readonly check?: () => unknown }
+  readonly opened: { readonly check?: (signal: AbortSignal) => unknown }
   readonly metrics: MetricTexts
 }
 
@@ -127,21 +127,30 @@ function readinessCheck(store: Pick<Store, 'ping'>, log: Logger): () => Promise<
 }
 
 /**
- * Makes the check of what is the product's own. Probes that arrive while a check runs share it: one that hangs is not
- * started again.
+ * Makes the check of what is the product's own. Probes that arrive while a call runs share it. A call that hangs is given up,
+ * and the next probe begins another one.
  * @returns the check; it throws an {@link HttpError} if the product's fails, or is not done in a second
  */
 function ownCheck(opened: AdminOwn['opened'], log: Logger): () => Promise<void> {
   let running: Promise<void> | undefined
-  const check = async () => {
-    if ((await opened.check?.()) === false) throw new Error('it gives false')
+  const callCheck = async () => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const late = Promise.withResolvers<never>()
+    signal.addEventListener('abort', () => late.reject(signal.reason))
+    const giveUp = () => controller.abort(new Error('it is not done in a second'))
+    const timer = setTimeout(giveUp, READY_TIMEOUT).unref()
+    try {
+      const result = await Promise.race([opened.check?.(signal), late.promise])
+      if (result === false) throw new Error('it gives false')
+    } finally {
+      clearTimeout(timer)
+      running = undefined
+    }
   }
   return async () => {
-    running ??= check().finally(() => (running = undefined))
-    const late = delay(READY_TIMEOUT, undefined, { ref: false }).then(() => {
-      throw new Error('it is not done in a second')
-    })
-    await Promise.race([running, late]).catch((err: unknown) => {
+    running ??= callCheck()
+    await running.catch((err: unknown) => {
       log.warn({ err }, 'the check of the product has failed')
       throw new HttpError(503, `The check of the product has failed: ${reasonOf(err)}`)
     })

@@ -108,7 +108,7 @@ async function closeParts(
   const endOfOwn = end.then(() => delay(CLOSE_OWN_TIMEOUT))
   const endOfAll = end.then(() => delay(CLOSE_TIMEOUT))
   // Requests in flight are answered. If they take too long, they are cut.
-  if (app) await Promise.race([closeServer(app), end])
+  if (app) await Promise.race([closeServer(app), end.then(() => cutRequests(app))])
   await closeOwn(endOfOwn)
   await Promise.race([closeAll([store, traces]), endOfAll])
 }
@@ -202,6 +202,12 @@ async function closeServer(app: FastifyInstance): Promise<void> {
   setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
   await app.close()
   await someTurns(3) // The last connection closes in the next turn, and its request is logged in the one after.
+}
+
+/** Closes all connections: the signals of methods and guards abort, and their requests are logged. */
+async function cutRequests(app: FastifyInstance): Promise<void> {
+  app.server.closeAllConnections()
+  await someTurns(3)
 }
 
 /** Waits for turns of the event loop. In a turn, Node accepts one connection, and reads the others. */

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openAdmin } from '../../../service/engine/ops/admin.ts'
+import { Registry } from '../../../service/engine/http/metrics.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { FAULTS, HEALTHY, NAME, RULES } from '../../support/alerts.ts'
 import { build, type Call, call, startOnNewFile } from '../../support/helper.ts'
@@ -245,6 +246,24 @@ t.test('the admin port has 100 connections at most', async (t) => {
   first?.socket.destroy()
   await eventually(async () =>
     (await send(adminPort, 'GET /livez HTTP/1.0\r\n\r\n')).startsWith('HTTP/1.1 200'),
+  )
+})
+
+t.test('a check that hung once is called again, and its signal aborts', async (t) => {
+  const { admin, adminPort } = await openPort(t)
+  const signals: AbortSignal[] = []
+  const check = async (signal: AbortSignal) => {
+    signals.push(signal)
+    if (signals.length === 1) await new Promise(() => undefined)
+  }
+  admin.serving(undefined, { opened: { check }, metrics: new Registry() })
+  const ready = async () => (await get(adminPort, '/readyz')).status
+  t.strictSame(await Promise.all([ready(), ready()]), [503, 503])
+  t.equal(signals.length, 1, 'probes that arrive together share a call')
+  t.equal(await ready(), 200)
+  t.strictSame(
+    signals.map(({ aborted }) => aborted),
+    [true, false],
   )
 })
 
