@@ -23,6 +23,7 @@ import {
   inOrder,
   startRequest,
 } from './http/request-steps.ts'
+import { otherSiteCheck } from './http/other-sites.ts'
 import { makeServer } from './http/server.ts'
 import type { Store } from './store.ts'
 
@@ -94,9 +95,10 @@ export async function buildApp({
   ]
   app.addHook('onRequest', inOrder(ofRequest))
   const addOtherMethods = answerOtherMethods(app) // for checkPath
+  const isFromOtherSite = otherSiteCheck(config.CORS_ORIGINS, config.BASE_URL)
   // Then for the requests of an operation:
   const stepsOf: OperationSteps = ({ security, body }) => [
-    requireCaller(security, makeGuard), // 401 before the other checks
+    requireCaller(security, makeGuard, isFromOtherSite), // 401 and 403 before the other checks
     checkQuery, // 400
     ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
   ]

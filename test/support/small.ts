@@ -10,6 +10,7 @@ import { addRoutes, type OperationSteps } from '../../service/engine/contract/ro
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
 import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
+import { otherSiteCheck } from '../../service/engine/http/other-sites.ts'
 import { OpenRequests } from '../../service/engine/http/open-requests.ts'
 import {
   answerOtherMethods,
@@ -132,8 +133,9 @@ export async function boot(
     timeout: 5,
     checkAccessToken: checkToken,
   })
+  const isFromOtherSite = otherSiteCheck([], '.')
   const stepsOf: OperationSteps = ({ security, body }) => [
-    requireCaller(security, makeGuard),
+    requireCaller(security, makeGuard, isFromOtherSite),
     ...(body ? [checkBody(body)] : []),
   ]
   const names = methods ?? read.operations.map(({ id }) => id)

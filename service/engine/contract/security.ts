@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SecurityScheme } from './compiled.ts'
 import type { Alternatives } from './guarded-schemes.ts'
 import { Counter, METRIC_PREFIX } from '../http/metrics.ts'
+import type { IsFromOtherSite } from '../http/other-sites.ts'
 import type { RequestStep } from '../http/request-steps.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 
@@ -50,11 +51,17 @@ export type MakeGuard = (scheme: SecurityScheme) => Guard
  * Makes the step that authenticates a request and sets its caller. The credentials must satisfy one
  * of the alternatives: the first one that they satisfy names the caller. Otherwise, the answer is
  * 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
+ * Browsers send a cookie with the requests of any page: where it is a credential, a page of another site gets 403.
  */
-export function requireCaller(alternatives: Alternatives, makeGuard: MakeGuard): RequestStep {
+export function requireCaller(
+  alternatives: Alternatives,
+  makeGuard: MakeGuard,
+  isFromOtherSite: IsFromOtherSite,
+): RequestStep {
   const guards = new Map<string, NumberedGuard>()
   const guardOf = (scheme: SecurityScheme) => {
-    const guard = guards.get(scheme.name) ?? { ...makeGuard(scheme), at: guards.size }
+    const own = { place: scheme.in, at: guards.size }
+    const guard = guards.get(scheme.name) ?? { ...makeGuard(scheme), ...own }
     guards.set(scheme.name, guard)
     return guard
   }
@@ -69,7 +76,8 @@ export function requireCaller(alternatives: Alternatives, makeGuard: MakeGuard):
     const pending = checks.map((guard) => guard.check(request, reply))
     const [first] = pending
     // Most operations have one scheme, and most tokens are cached and valid.
-    if (only && first && 'caller' in first && hasScopes(first, only)) {
+    const isCached = only && first && 'caller' in first && only.guard.place !== 'cookie'
+    if (isCached && hasScopes(first, only)) {
       request.caller = first.caller
       return undefined
     }
@@ -96,11 +104,13 @@ export function requireCaller(alternatives: Alternatives, makeGuard: MakeGuard):
   }
 
   /** @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or the error of a check */
-  function findCaller(outcomes: readonly Outcome[], { id, log }: FastifyRequest): string {
+  function findCaller(outcomes: readonly Outcome[], request: FastifyRequest): string {
+    const { id, log } = request
     const failure = outcomes.find(isFailure)
     const judgements = guarded.map((alternative) => judge(alternative, outcomes))
     const accepted = judgements.find((judgement) => 'caller' in judgement)
     if (accepted) {
+      if (accepted.isOfCookies && isFromOtherSite(request)) throw FROM_OTHER_SITE
       if (failure)
         log.warn({ reqId: id, err: failure.failed }, 'other credentials could not be checked')
       return accepted.caller
@@ -130,7 +140,14 @@ const isFailure = (outcome: object): outcome is Failure => 'failed' in outcome
 const MISSING = { refused: 'missing' } as const
 const isMissing = (outcome: Outcome) => 'refused' in outcome && outcome.refused === 'missing'
 
+const FROM_OTHER_SITE = new HttpError(
+  403,
+  'A page of another site has made the request, and its credentials are a cookie',
+)
+
 interface NumberedGuard extends Guard {
+  /** Where its credentials are. */
+  readonly place: SecurityScheme['in']
   /** Its place among the guards of the operation. */
   readonly at: number
 }
@@ -150,7 +167,9 @@ interface RefusedScheme extends GuardedScheme {
 }
 
 type Judgement =
-  { readonly caller: string } | { readonly refusals: readonly RefusedScheme[] } | Failure
+  | { readonly caller: string; readonly isOfCookies: boolean }
+  | { readonly refusals: readonly RefusedScheme[] }
+  | Failure
 
 function hasScopes(credentials: Credentials, { scopes }: GuardedScheme): boolean {
   return scopes.every((scope) => credentials.scopes.includes(scope))
@@ -187,7 +206,14 @@ function judgeAccepted(accepted: readonly AcceptedScheme[]): Judgement {
   }
   if (refusals.length > 0) return { refusals }
   const [caller = ''] = callers
-  return { caller }
+  return { caller, isOfCookies: isOfCookies(accepted) }
+}
+
+/** Whether a browser sends all of these credentials with the requests of any page. A page can't send others of a person. */
+function isOfCookies(accepted: readonly AcceptedScheme[]): boolean {
+  const places = accepted.map(({ scheme }) => scheme.guard.place)
+  const isSentAlong = places.every((place) => place === 'cookie' || place === 'connection')
+  return isSentAlong && places.includes('cookie')
 }
 
 /** The ranks of the reasons. `malformed` ranks low, because credentials for another scheme look malformed to this one. */

@@ -193,7 +193,7 @@ t.test(
       timeout: 5,
       checkAccessToken: () => ({ caller: 'joe', scopes: [] }),
     })
-    const step = requireCaller([[{ scheme, scopes: [] }]], makeGuard)
+    const step = requireCaller([[{ scheme, scopes: [] }]], makeGuard, () => false)
     app.get('/', { onRequest: inOrder([step]) }, () => 'open')
     for (const headers of [{}, { authorization: 'Basic YQ==' }, { authorization: 'Bearer a' }])
       t.equal((await ask(app, '/', headers))[0], 401)
