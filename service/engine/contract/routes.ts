@@ -16,6 +16,7 @@ import { answerExample } from './examples.ts'
 import { MethodRequest } from './method-request.ts'
 import { notWritten } from './not-written.ts'
 import { parametersReader } from './parameters.ts'
+import { assertStream, hasOnlyStreams } from './stream-budget.ts'
 import type { ProductHooks } from './product-hooks.ts'
 import { addTemplates, routeOf, valuesOfPath } from './templates.ts'
 import { TEXT_READERS } from './text-readers.ts'
@@ -124,6 +125,7 @@ function makeHandler(
   const readBody = body && bodyReader(body, { bodies, texts })
   const hasRange = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
   const send = answerSender(operation, responses)
+  const isStream = hasOnlyStreams(operation)
   return async (request, reply) => {
     const run = toMethod(request)
     const parts = {
@@ -134,6 +136,7 @@ function makeHandler(
       body: await readBody?.(request, reply),
       type: hasRange ? request.mediaType : undefined,
     }
+    if (isStream) assertStream(reply) // before the method has done anything
     const answer = await run(new MethodRequest(request, reply, parts))
     return send(request, reply, answer)
   }

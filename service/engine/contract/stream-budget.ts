@@ -1,5 +1,6 @@
 // The streams of events that one caller may have open: each keeps a connection for as long as the client likes.
 import type { FastifyReply } from 'fastify'
+import type { Operation } from './compiled.ts'
 import { clientOf, Parts } from '../http/budget.ts'
 import { untilClosed } from '../http/until-closed.ts'
 import { HttpError } from '../errors.ts'
@@ -11,18 +12,30 @@ const PART_OF_CONNECTIONS = 0.25
 
 const streams = new Parts()
 
+/** Whether an operation has no other answer than a stream of events, but for errors. */
+export function hasOnlyStreams({ responses }: Pick<Operation, 'responses'>): boolean {
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  const media = successes.map(([, response]) => Object.values(response))
+  return media.length > 0 && media.every((of) => of.length > 0 && of.every(({ events }) => events))
+}
+
 /**
  * Counts a stream of events, until its response is closed.
  * @throws {HttpError} 503 if its caller has too many open
  */
 export function reserveStream(reply: FastifyReply): void {
-  const { caller, server } = reply.request
+  assertStream(reply)
   const client = clientOf(reply.request)
-  const ofConnections = Math.ceil(server.server.maxConnections * PART_OF_CONNECTIONS)
-  const max = caller === '' ? ofConnections : Math.min(MAX_STREAMS, ofConnections)
-  if (streams.of(client) >= max) throw tooManyStreams(max)
   streams.add(client, 1)
   untilClosed(reply.raw, () => streams.add(client, -1))
+}
+
+/** @throws {HttpError} 503 if the caller has too many streams open for another one */
+export function assertStream({ request }: FastifyReply): void {
+  const { caller, server } = request
+  const ofConnections = Math.ceil(server.server.maxConnections * PART_OF_CONNECTIONS)
+  const max = caller === '' ? ofConnections : Math.min(MAX_STREAMS, ofConnections)
+  if (streams.of(clientOf(request)) >= max) throw tooManyStreams(max)
 }
 
 function tooManyStreams(max: number): HttpError {

@@ -20,11 +20,18 @@ const CONTRACT = `paths:
       security: [{ token: [] }, {}]
       requestBody: { content: { application/json: {} } }
       responses: { '201': { description: Done } }
+  /z:
+    post:
+      operationId: followOrWait
+      security: [{ token: [] }, {}]
+      requestBody: { content: { application/json: {} } }
+      responses: { '200': { description: Events, content: { text/event-stream: {} } }, '201': { description: Done } }
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `
 
 /** Serves streams that end when their clients leave. */
 async function listen(t: Test, maxConnections = 5000) {
+  let followed = 0
   let returned = 0
   async function* events() {
     yield { data: '1' }
@@ -42,8 +49,11 @@ async function listen(t: Test, maxConnections = 5000) {
   }
   const app = await boot(t, {
     yaml: CONTRACT,
-    run: async (_request, name) =>
-      name === 'follow' ? { status: 200, body: follow() } : { status: 201 },
+    run: async (_request, name) => {
+      if (name === 'send') return { status: 201 }
+      followed += 1
+      return { status: 200, body: follow() }
+    },
   })
   app.server.maxConnections = maxConnections
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -66,18 +76,20 @@ async function listen(t: Test, maxConnections = 5000) {
   }
   const open = async (caller: string, count: number, body?: string) =>
     Promise.all(Array.from({ length: count }, () => send(caller, '/x', body)))
-  return { send, statusOf, open, returned: () => returned }
+  return { send, statusOf, open, followed: () => followed, returned: () => returned }
 }
 
 t.test('a caller may have many streams of events open, not all connections', async (t) => {
-  const { send, statusOf, open, returned } = await listen(t)
+  const { send, statusOf, open, followed, returned } = await listen(t)
   const streams = await open('alice', MAX_STREAMS)
   t.ok(streams.every(({ statusCode }) => statusCode === 200))
   const refused = await send('alice')
   t.match(refused, { statusCode: 503, headers: { 'retry-after': '1' } })
   const [text] = (await once(refused.setEncoding('utf8'), 'data')) as [string]
   t.match(text, /There are 64 open streams of events, and you may have no more/)
-  await eventually(() => returned() === 1)
+  t.equal(followed(), MAX_STREAMS, 'the method has not run')
+  t.equal(await statusOf('alice', '/z'), 503)
+  t.equal(returned(), 1, 'a stream that can not begin is ended')
   t.equal(await statusOf('alice', '/y'), 201, 'the caller may do anything else')
   t.equal(await statusOf('carol'), 200, 'others have streams of their own')
   t.equal(await statusOf(''), 200)
