@@ -1,5 +1,5 @@
 # The same Node as in package-lock.json (a test compares them).
-FROM docker.io/library/node:24.21.0-trixie-slim AS build
+FROM docker.io/library/node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS build
 # Copies the files that Node needs from the system, and the list of their packages for security scanners.
 RUN mkdir /image && cd /image && node=/usr/local/bin/node && libraries=$(ldd $node | grep -o '/[^ ]*') \
   && cp --parents --dereference $node $libraries /etc/os-release . && mkdir -m 1777 tmp && mkdir -p var/lib/dpkg \

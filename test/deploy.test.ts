@@ -12,7 +12,8 @@ import { parse, parseAllDocuments } from 'yaml'
 import { readConfig, variables } from '../service/engine/config.ts'
 import { product } from '../service/product.ts'
 import { NAME } from './support/alerts.ts'
-import { run } from './support/process.ts'
+import { startPostgres } from './support/postgres.ts'
+import { run, startService } from './support/process.ts'
 import { freePort, serveHttp } from './support/project.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
@@ -30,11 +31,22 @@ interface ComposeService {
   readonly ports?: string[]
   readonly stop_grace_period?: string
   readonly read_only?: boolean
+  readonly cap_drop?: string[]
+  readonly cap_add?: string[]
+  readonly security_opt?: string[]
+  readonly mem_limit?: string
+  readonly user?: string
+  readonly volumes?: string[]
+  readonly secrets?: string[]
   readonly depends_on?: unknown
   readonly healthcheck?: { readonly test: string[] }
 }
 
-const composed: { services: Record<string, ComposeService> } = parse(read('compose.yaml'), {
+interface Composed {
+  readonly services: Record<string, ComposeService>
+  readonly secrets: Record<string, { readonly file: string }>
+}
+const composed: Composed = parse(read('compose.yaml'), {
   merge: true,
 })
 const { services } = composed
@@ -77,12 +89,68 @@ t.test('compose.yaml agrees with the service', async (t) => {
     t.equal(read_only, true)
     t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
     for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
-    const url = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
-    t.match(readConfig(NAME, { ...environment, DATABASE_URL: url }), {
-      DATABASE_URL: { url: `postgres://${NAME}:secret@database/${NAME}` },
+    t.match(readConfig(NAME, environment), {
+      DATABASE_URL: { url: `postgres://${NAME}@database/${NAME}` },
+      DATABASE_PASSWORD_FILE: `/run/secrets/${NAME}`,
     })
+    t.strictSame(replica.secrets, [NAME])
   }
 })
+
+t.test(
+  'no container of compose.yaml has capabilities, new privileges or all of the memory',
+  async (t) => {
+    for (const [name, container] of Object.entries(services)) {
+      t.strictSame([container.cap_drop, container.cap_add], [['ALL'], undefined], name)
+      t.strictSame(container.security_opt, ['no-new-privileges:true'], name)
+      t.match(container.mem_limit, /^\d+[mg]$/, name)
+    }
+    t.equal(services['database']?.user, 'postgres')
+  },
+)
+
+t.test('the passwords of compose.yaml are files, which git and the image leave out', async (t) => {
+  for (const [name, { file }] of Object.entries(composed.secrets)) {
+    t.equal(file, `./secrets/${name}`)
+  }
+  t.match(readFileSync('.gitignore', 'utf8'), /^deploy\/secrets\/$/m)
+  t.match(readFileSync('.dockerignore', 'utf8'), /^\*$/m)
+  t.notMatch(readFileSync('.dockerignore', 'utf8'), /^!deploy/m)
+  t.equal(services['database']?.environment?.['POSTGRES_PASSWORD_FILE'], '/run/secrets/postgres')
+})
+
+t.test(
+  'the role of the service in PostgreSQL has what the service needs, and no more',
+  async (t) => {
+    t.ok(services['database']?.volumes?.some((volume) => volume.startsWith('./create-role.sql:')))
+    const server = await startPostgres(t)
+    await server.sql(`CREATE DATABASE "${NAME}"`)
+    const url = new URL(server.url)
+    url.pathname = `/${NAME}`
+    const [set, ...statements] = read('create-role.sql')
+      .replaceAll(/^--.*\n/gm, '')
+      .split('\n')
+    t.equal(set, `\\set password \`cat /run/secrets/${NAME}\``)
+    await server.sql(statements.join('\n').replace(":'password'", "'secret'"), url.href)
+    const folder = t.testdir({ password: 'secret\n' })
+    url.username = NAME
+    const environment = { DATABASE_URL: url.href, DATABASE_PASSWORD_FILE: `${folder}/password` }
+    const service = await startService(t, environment)
+    t.equal((await fetch(`http://127.0.0.1:${service.adminPort}/readyz`)).status, 200)
+    const attributes = 'rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls'
+    const [role = {}] = await server.sql(
+      `SELECT ${attributes} FROM pg_roles WHERE rolname = '${NAME}'`,
+    )
+    t.strictSame(new Set(Object.values(role)), new Set([false]))
+    url.password = 'secret'
+    for (const denied of [
+      `DROP DATABASE "${NAME}"`,
+      'CREATE SCHEMA more',
+      'CREATE TEMP TABLE a ()',
+    ])
+      await t.rejects(server.sql(denied, url.href), { message: /permission denied|must be owner/ })
+  },
+)
 
 t.test('the database of compose.yaml is healthy when callers can reach it', async (t) => {
   const { test } = services['database']?.healthcheck ?? {}
@@ -91,11 +159,8 @@ t.test('the database of compose.yaml is healthy when callers can reach it', asyn
 })
 
 t.test('no file of deploy/ contains a password', async (t) => {
-  for (const file of globSync('**/*.{cfg,conf,yaml,yml}', { cwd: 'deploy' })) {
-    for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
-      t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)
-    }
-  }
+  for (const file of globSync('**/*.{cfg,conf,sql,yaml,yml}', { cwd: 'deploy' }))
+    t.notMatch(read(file), /PASSWORD: |:\/\/\w+:\w|PASSWORD '[^']/, file)
 })
 
 t.test(
@@ -294,7 +359,18 @@ t.test('everybody reaches the port for callers, and only monitoring the admin po
     { ports: [{ port: 'http' }] },
     { from: [monitoring], ports: [{ port: 'admin' }] },
   ])
-  t.strictSame(policy.spec?.policyTypes, ['Ingress'])
+  t.strictSame(policy.spec?.policyTypes, ['Ingress', 'Egress'])
+})
+
+t.test('the pods reach the DNS of the cluster and PostgreSQL, and nothing else', async (t) => {
+  const system = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+  }
+  const dns = ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 }))
+  t.strictSame(policy.spec?.egress, [
+    { to: [system], ports: dns },
+    { ports: [{ protocol: 'TCP', port: 5432 }] },
+  ])
 })
 
 /** The instructions of both stages, as `<name> <words>`. */

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
+import { parse } from 'yaml'
 import { fields } from './support/fields.ts'
 import { run } from './support/process.ts'
 import { NPM } from './support/project.ts'
@@ -111,4 +112,62 @@ t.test('the README names each direct dependency, and the number of packages', as
   const listed = cells.flatMap((cell) => cell.split('`, `'))
   t.strictSame(listed.sort(), Object.keys(fields(project['dependencies'])).sort())
   t.match(section, `${shipped.length} packages, of which ${listed.length} are there`)
+})
+
+interface Step {
+  readonly uses?: string
+  readonly run?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+interface Workflow {
+  readonly on: unknown
+  readonly permissions: unknown
+  readonly jobs: Readonly<Record<string, { readonly permissions: unknown; readonly steps: Step[] }>>
+}
+const workflowText = readFileSync('.github/workflows/ci.yml', 'utf8')
+const workflow: Workflow = parse(workflowText)
+const jobs = Object.values(workflow.jobs)
+const steps = jobs.flatMap((job) => job.steps)
+
+t.test('actions and images are named by their digests, with the version beside', async (t) => {
+  const used = workflowText.match(/uses: .*/g) ?? []
+  t.equal(used.length, steps.filter(({ uses }) => uses !== undefined).length)
+  for (const line of used) t.match(line, /^uses: [\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/)
+  const images = [
+    ...(readFileSync('Dockerfile', 'utf8').match(/^FROM (?!scratch).*/gm) ?? []),
+    ...(readFileSync('deploy/compose.yaml', 'utf8').match(/image: docker\.io.*/g) ?? []),
+  ]
+  t.equal(images.length, 3)
+  for (const image of images) t.match(image, /:[\w.-]+@sha256:[\da-f]{64}( AS \w+)?$/)
+})
+
+t.test('the workflow runs nothing of a pull request as root, or with a token', async (t) => {
+  t.strictSame(workflow.permissions, {})
+  t.notMatch(JSON.stringify(workflow.on), 'pull_request_target')
+  for (const { permissions } of jobs) t.strictSame(permissions, { contents: 'read' })
+  for (const step of steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@')))
+    t.strictSame(step.with, { 'persist-credentials': false })
+  const asRoot = steps.flatMap(({ run = '' }) => run.match(/\bsudo +\S+/g) ?? [])
+  t.strictSame([...new Set(asRoot)].sort(), ['sudo apt-get', 'sudo sysctl'])
+  t.notMatch(workflowText, /secrets\.|GITHUB_TOKEN/)
+})
+
+t.test('the workflow installs what .ci/run would install as root', async (t) => {
+  const [, packages] = /^packages=\((.*)\)$/m.exec(readFileSync('.ci/run', 'utf8')) ?? []
+  t.match(workflowText, `--no-install-recommends ${packages}\n`)
+})
+
+t.test('the workflow checks signatures and advisories, and .ci/run does not', async (t) => {
+  const commands = steps.map(({ run }) => run)
+  for (const command of ['npm audit signatures', 'npm audit --omit=dev'])
+    t.ok(commands.includes(command), command)
+  t.notMatch(readFileSync('.ci/run', 'utf8'), 'audit')
+})
+
+t.test('Dependabot follows npm, the actions and the images', async (t) => {
+  const { updates }: { updates: { 'package-ecosystem': string; directory: string }[] } = parse(
+    readFileSync('.github/dependabot.yml', 'utf8'),
+  )
+  const followed = updates.map((update) => `${update['package-ecosystem']} ${update.directory}`)
+  t.strictSame(followed, ['npm /', 'github-actions /', 'docker /', 'docker-compose /deploy'])
 })

@@ -55,7 +55,7 @@ const buildah = (...words: string[]) =>
 function buildBase(): string {
   const root = `${folder}/base`
   const [, suite = ''] =
-    /^FROM \S+\/node:\S+-(\w+)-slim /m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
+    /^FROM \S+\/node:[\w.]+-(\w+)-slim[@ ]/m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
   const packages = 'ca-certificates,libstdc++6'
   execute(['debootstrap', '--variant=minbase', `--include=${packages}`, suite, root])
   copyFileSync(process.execPath, `${root}/usr/local/bin/node`)
