@@ -9,6 +9,7 @@ import type { Contract } from '../contract/contract.ts'
 import { takesTokens } from '../contract/guarded-schemes.ts'
 import type { Product } from '../define-product.ts'
 import { isTerminal } from '../ops/log.ts'
+import { shellString, shellWord } from '../ops/shell.ts'
 import { printError } from '../ops/terminal.ts'
 import { MAX_COUNT, type Store } from '../store.ts'
 
@@ -51,20 +52,22 @@ function placeOf(database: Config['DATABASE_URL']): string {
 /** The variable that a command needs for the same file; none for the default file, and for PostgreSQL. */
 function variableFor({ name }: Product, database: Config['DATABASE_URL']): string {
   const isDefault = isDeepStrictEqual(database, readConfig(name, {}).DATABASE_URL)
-  return isDefault || 'url' in database ? '' : `DATABASE_URL='sqlite:${database.file}' `
+  return isDefault || 'url' in database
+    ? ''
+    : `DATABASE_URL=${shellString(`sqlite:${database.file}`)} `
 }
 
 /** Issues a token for the caller demo, and prints it in a command. */
 async function printFirstToken(
   { tokenPrefix }: Product,
   store: Store,
-  command: CommandWithToken | undefined,
+  command: Command | undefined,
 ): Promise<void> {
   if (command === undefined) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await accessTokens(store).add(stored)
-  const line = `  ${command.before}${token}${command.after}`
-  printError(['', 'A token for the caller "demo". Try:', '', line, ''])
+  const line = `curl -H ${shellString(command.header + token)} ${shellWord(command.url)}`
+  printError(['', 'A token for the caller "demo". Try:', '', `  ${line}`, ''])
 }
 
 /** How many items there are in each collection. To count all of them may take long. */
@@ -76,22 +79,20 @@ async function countItems(store: Store, { collections }: Product): Promise<strin
     .join(', ')
 }
 
-/** A command with a token: its text before and after the token. */
-interface CommandWithToken {
-  readonly before: string
-  readonly after: string
+/** A request with a token. */
+interface Command {
+  /** The header, up to the token. */
+  readonly header: string
+  readonly url: string
 }
 
 /** A command for the first operation that needs nothing but a token in a header. */
-function findCommand(
-  { operations, product }: Contract,
-  address: string,
-): CommandWithToken | undefined {
+function findCommand({ operations, product }: Contract, address: string): Command | undefined {
   for (const operation of operations) {
     const scheme = schemeOfSimple(operation)
     if (scheme === undefined || !takesTokens(scheme, product)) continue
-    const header = scheme.type === 'bearer' ? 'Authorization: Bearer' : `${scheme.key}:`
-    return { before: `curl -H '${header} `, after: `' ${address}${operation.path}` }
+    const header = scheme.type === 'bearer' ? 'Authorization: Bearer ' : `${scheme.key}: `
+    return { header, url: address + operation.path }
   }
   return undefined
 }

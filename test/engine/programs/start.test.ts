@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { call, startOnNewFile } from '../../support/helper.ts'
@@ -139,6 +139,35 @@ t.test(
     t.strictSame([answer.status, await answer.text()], [200, '[]'])
   },
 )
+
+t.test('what the banner prints to be pasted is one command, whatever its names are', async (t) => {
+  const folder = copyProject(t)
+  putTestProduct(folder)
+  const contract = `${folder}/openapi.yaml`
+  const changed = readFileSync(contract, 'utf8')
+    .replace("'{base_url}'", `"{base_url}/v1;'$(owned)'&owned"`)
+    .replace(
+      /type: http\n +scheme: bearer/,
+      `type: apiKey\n      in: header\n      name: "X'|owned|'"`,
+    )
+  writeFileSync(contract, changed)
+  const DATABASE_URL = `sqlite:${folder}/it's; owned $(owned) \`owned\`.db`
+  const environment = { PORT: '0', DATABASE_URL, NODE_ENV: 'development' }
+  const command = nodeAfter(TERMINAL, 'service/main.ts')
+  const { printed, until } = await start(t, command, environment, { cwd: folder })
+  const [, origin = ''] = await until(/Server listening at (http:\/\/[^/]*)/)
+  await eventually(() => printed.stderr.endsWith('\n\n'))
+  const functions =
+    'owned() { echo owned; }; curl() { printf "%s|" "$@"; }; npm() { printf "%s|%s|" "$DATABASE_URL" "$@"; }'
+  const pasted = (line = '') =>
+    execFileSync('sh', ['-c', `${functions}\n${line}`], { encoding: 'utf8' })
+  const [request] = /curl .*/.exec(printed.stderr) ?? []
+  const [, header, url] = pasted(request).split(/^-H\||: plant_[^|]*\||\|$/)
+  t.strictSame([header, url], [`x'|owned|'`, `${origin}/v1;'$(owned)'&owned/plants`])
+  const [, token = ''] = /Token +(.*)<name>/.exec(printed.stderr) ?? []
+  t.match(pasted(token), `${DATABASE_URL}|`)
+  t.notMatch(pasted(token), /^owned/m)
+})
 
 t.test(
   'each start says where data, docs and tokens are; a terminal gets readable log lines',
