@@ -15,6 +15,7 @@ import { readProviders } from './credentials.ts'
 import { readOpenApi } from './document.ts'
 import { checkErrorBody, hasErrorBody } from './error-forms.ts'
 import { type Listed, listOperations, type NormalOperation, prefixOf } from './normal-form.ts'
+import { stringCode } from './printing.ts'
 import { checkPaths, compileOperations, describeOperations } from './operations.ts'
 import { type Context, readItems, Schemas } from './schemas.ts'
 
@@ -76,7 +77,7 @@ export async function inspect(
     bundle: document.bundle,
     baseUrl: document.baseUrl,
     prefix: prefixOf(root),
-    providers: readProviders(root),
+    providers: readProviders(context),
     operations: [...operations.values()].map(({ operation }) => operation),
     schemas: schemas.compiled,
     items,
@@ -141,7 +142,7 @@ export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'nam
   }
   const inOrder = [...names].filter(([operation]) => refused.has(operation))
   if (inOrder.length === 0 || inOrder.length === names.size) return undefined
-  const quoted = inOrder.map(([, name]) => `'${name}'`)
+  const quoted = inOrder.map(([, name]) => stringCode(name))
   return `to serve the other operations, write into product.ts: without: [${quoted.join(', ')}],`
 }
 

@@ -2,6 +2,7 @@
 import type { Requirement, SecurityScheme } from '../engine/contract/compiled.ts'
 import { isGuarded, lackedFor, supportedAlternatives } from '../engine/for-compiler.ts'
 import { isObject } from '../engine/json-schema/values.ts'
+import { stringCode } from './printing.ts'
 import { deref, usableEntries } from './references.ts'
 import type { Context } from './schemas.ts'
 
@@ -37,17 +38,38 @@ function readAlternative(context: Context, alternative: Alternative): Requiremen
 /** The addresses of an identity provider in a flow of OAuth 2. */
 const ADDRESSES = ['authorizationUrl', 'tokenUrl']
 
+/** An origin as a policy names it: with other characters it would be several sources, or stand for more than one host (CSP 3, section 2.3.1). */
+const ORIGIN = /^https?:\/\/([\w-]+(\.[\w-]+)*\.?|\[[\da-f:]+\])(:\d+)?$/
+
+const NO_SIGN_IN =
+  'the docs page does not sign in at this address: write a host of letters, digits, - and .'
+
 /** The origins of the identity providers of a contract. An address without an origin is one of the service itself. */
-export function readProviders({ components }: Context['root']): string[] {
+export function readProviders({ root, diagnostics }: Context): string[] {
+  const origins = new Set<string>()
+  for (const { node, key } of providerAddresses(root)) {
+    const origin = URL.parse(String(node[key]))?.origin ?? ''
+    if (ORIGIN.test(origin)) origins.add(origin)
+    else if (/^https?:/.test(origin)) diagnostics.warn(node, NO_SIGN_IN, key)
+  }
+  return [...origins]
+}
+
+/** A field with an address. */
+interface Field {
+  readonly node: Readonly<Record<string, unknown>>
+  readonly key: string
+}
+
+function providerAddresses({ components }: Context['root']): Field[] {
   const schemes = usableEntries(components?.securitySchemes).map(([, scheme]) => scheme)
-  const addresses = schemes.flatMap((scheme) => {
-    if (scheme.type === 'openIdConnect') return [scheme.openIdConnectUrl]
+  return schemes.flatMap((scheme): Field[] => {
+    if (scheme.type === 'openIdConnect' && isObject(scheme))
+      return [{ node: scheme, key: 'openIdConnectUrl' }]
     if (scheme.type !== 'oauth2') return []
     const flows: unknown[] = Object.values({ ...scheme.flows })
-    return flows.filter(isObject).flatMap((flow) => ADDRESSES.map((name) => flow[name]))
+    return flows.filter(isObject).flatMap((node) => ADDRESSES.map((key) => ({ node, key })))
   })
-  const origins = addresses.map((address) => URL.parse(String(address))?.origin ?? '')
-  return [...new Set(origins)].filter((origin) => /^https?:/.test(origin))
 }
 
 /** The most names that a person reads easily. */
@@ -87,7 +109,7 @@ function reportUnguarded(
     const node = root.components?.securitySchemes?.[scheme.name]
     if (node === undefined || isGuarded(scheme, hooks)) continue
     const text = `the security scheme ${scheme.name}`
-    const guard = `guards: { '${scheme.name}': (request) => ... }`
+    const guard = `guards: { ${stringCode(scheme.name)}: (request) => ... }`
     if (product === undefined)
       diagnostics.warn(node, `${text} is served with a guard of the product: ${guard}`)
     else if (hasServed) diagnostics.warn(node, `${text} is left out: the product has no ${guard}`)

@@ -1,5 +1,6 @@
 // Collects the diagnostics of a contract, each with the operations that it concerns: errors, which are refused, and warnings,
 // which a person reads as notes.
+import { visible } from '../engine/for-compiler.ts'
 import { findPosition, locationOf, type Position, type SourceLocation } from './source-locations.ts'
 
 /** An error or a warning, with its place. */
@@ -205,12 +206,12 @@ export function toLines(diagnostics: readonly Diagnostic[]): string[] {
     if (count <= MAX_PLACES) lines.push(toLine(diagnostic))
   }
   for (const [text, count] of counts)
-    if (count > MAX_PLACES) lines.push(`and ${count - MAX_PLACES} more: ${text}`)
+    if (count > MAX_PLACES) lines.push(visible(`and ${count - MAX_PLACES} more: ${text}`))
   return lines
 }
 
-/** A diagnostic as one line. */
+/** A diagnostic as one line: no text of the document begins another. */
 export function toLine({ at: { file, line, pointer }, text, count }: Diagnostic): string {
   const times = count > 1 ? ` (${count} times)` : ''
-  return `${file}${pointer ?? `:${line}`}: ${text}${times}`
+  return visible(`${file}${pointer ?? `:${line}`}: ${text}${times}`)
 }

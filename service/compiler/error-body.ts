@@ -1,10 +1,10 @@
 // Makes the body of an error from its schema: an expression of status, message and request, for the `errorBody` that the
 // compiler suggests. It begins with a sample of the schema, in which the names of members say what stands where.
-import { inspect } from 'node:util'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
 import type { WriteBody } from '../engine/for-compiler.ts'
 import { isObject } from '../engine/json-schema/values.ts'
+import { keyCode, valueCode } from './printing.ts'
 
 /** An expression: as TypeScript, and as a function. */
 export interface Part {
@@ -217,7 +217,7 @@ function partsFor(table: Names, text: string): Part[] {
 }
 
 function literal(value: unknown): Part {
-  return { text: inspect(value, { breakLength: Infinity }), uses: [], make: () => value }
+  return { text: valueCode(value), uses: [], make: () => value }
 }
 
 function leavesOf(node: Node): Leaf[] {
@@ -243,10 +243,9 @@ function listPart(items: readonly Part[]): Part {
 }
 
 function objectPart(members: readonly (readonly [key: string, part: Part])[]): Part {
-  const texts = members.map(([key, { text }]) => {
-    const isName = /^[a-z_$][\w$]*$/i.test(key)
-    if (key === text) return key
-    return `${isName ? key : inspect(key)}: ${text}`
+  const texts = members.map(([key, { text, uses }]) => {
+    const isParameter = key === text && uses.includes(key)
+    return isParameter ? key : `${keyCode(key)}: ${text}`
   })
   return {
     text: members.length === 0 ? '{}' : `{ ${texts.join(', ')} }`,

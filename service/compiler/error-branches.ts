@@ -1,8 +1,8 @@
 // Suggests one `errorBody` for all errors that the service can't write by itself, ready to paste.
-import { inspect } from 'node:util'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { type DescribedError, findMisfit } from '../engine/for-compiler.ts'
 import { bodyOf, type Part } from './error-body.ts'
+import { valueCode } from './printing.ts'
 
 /** Errors with one schema. */
 interface Form {
@@ -150,7 +150,7 @@ function ofStatus(statuses: ReadonlySet<number>, others: ReadonlySet<number>): C
 }
 
 function isOneOf(name: string, values: Iterable<unknown>): string {
-  const list = [...values].map((value) => inspect(value))
+  const list = [...values].map(valueCode)
   return list.length === 1 ? `${name} === ${list.join()}` : `[${list.join(', ')}].includes(${name})`
 }
 

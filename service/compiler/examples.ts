@@ -1,5 +1,4 @@
 // The examples of an operation, for `npm run dev`: those of the contract, or values that are made from its schemas.
-import { inspect } from 'node:util'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
 import type { Example, OperationExamples } from '../engine/for-compiler.ts'
@@ -7,6 +6,7 @@ import { isObject } from '../engine/json-schema/values.ts'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
+import { keyCode, linesCode, stringCode, valueCode } from './printing.ts'
 import { usableEntries } from './references.ts'
 
 /** Lists the examples of an operation, successes first, and writes its method with the first one. */
@@ -65,16 +65,14 @@ function makeExample(root: Oas3_1Definition, schema: unknown): unknown {
   }
 }
 
-/** A name that needs no quotes in code. */
-export const NAME = /^[a-z_$][\w$]*$/i
-
 /** Writes a method that answers an example, ready to paste into a class. */
 function writeMethod(normal: NormalOperation, example: Example | undefined): string {
   const { id } = normal
   const parts = partsOf(normal)
-  const parameter = parts.length === 0 ? '' : `{ ${parts.join(', ')} }: Request<'${id}'>`
+  const name = stringCode(id)
+  const parameter = parts.length === 0 ? '' : `{ ${parts.join(', ')} }: Request<${name}>`
   return [
-    `  async ${id}(${parameter}): Promise<Result<'${id}'>> {`,
+    `  async ${keyCode(id)}(${parameter}): Promise<Result<${name}>> {`,
     `    return ${codeOf(example)}`,
     '  }',
   ].join('\n')
@@ -83,23 +81,15 @@ function writeMethod(normal: NormalOperation, example: Example | undefined): str
 /** The code of an answer. */
 function codeOf({ status, body, isEvent }: Example = { status: 501 }): string {
   if (body === undefined) return valueCode({ status })
-  if (!isEvent) return valueCode({ status, body })
+  if (!isEvent) return linesCode({ status, body }, '    ')
   const event = valueCode({ data: body })
   return `{ status: ${status}, body: (async function* () { yield ${event} })() }`
-}
-
-const INSPECTED = { depth: null, breakLength: 90, maxArrayLength: null, maxStringLength: null }
-
-/** The code of a value. Some characters in a text would end a comment, as the end of its line does (ECMAScript, section 12.3). */
-function valueCode(value: object): string {
-  const code = inspect(value, INSPECTED)
-  return code.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
 /** The parts of the request that the operation has. */
 function partsOf({ security, parameters, requestBody }: NormalOperation): readonly string[] {
   const inPath = parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)
-  const path = inPath.every((name) => NAME.test(name)) ? `path: { ${inPath.join(', ')} }` : 'path'
+  const path = areVariables(inPath) ? `path: { ${inPath.join(', ')} }` : 'path'
   const has = (place: string) => parameters.some((parameter) => parameter.in === place)
   return [
     ...(security.length > 0 ? ['caller'] : []),
@@ -108,4 +98,14 @@ function partsOf({ security, parameters, requestBody }: NormalOperation): readon
     ...(has('header') ? ['header'] : []),
     ...(requestBody === undefined ? [] : ['body']),
   ]
+}
+
+const VARIABLE = /^[a-z_$][\w$]*$/i
+/** The words that name no variable in a class (ECMAScript, section 12.7.2), and the other parts of the request. */
+const TAKEN =
+  /^(arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|body|caller|header|query)$/
+
+/** Whether each of these names may be that of a variable, beside the other parts of the request. */
+function areVariables(names: readonly string[]): boolean {
+  return names.every((name) => VARIABLE.test(name) && !TAKEN.test(name))
 }

@@ -20,12 +20,14 @@ const MAX_LENGTH = 32
  * @example `Äpfel & Birnen: API v2!` gives the name `apfelbirnen`, and the slug `apfel-birnen`
  */
 export function namesFrom(title: string, fallback: string): Names {
-  const words = [wordsOf(title), wordsOf(fallback)].find(({ length }) => length > 0) ?? []
+  const sources = [title, fallback, 'service'].map(wordsOf)
+  const words = sources.find(({ length }) => length > 0) ?? []
   const speaking = words.filter((word) => !EMPTY_WORD.test(word))
   const named = startWithLetter(speaking.length > 0 ? speaking : words)
   const fitting = shorten(named)
   return {
-    title: title.replaceAll(/["'`$\\<>\p{Cc}\s]+/gu, ' ').trim() || fitting.join(' '),
+    title:
+      title.replaceAll(/["'`$\\<>\p{Cc}\p{Bidi_Control}\s]+/gu, ' ').trim() || fitting.join(' '),
     name: fitting.join(''),
     slug: fitting.join('-'),
   }

@@ -25,7 +25,7 @@ import { LEFT_OUT } from './linter.ts'
 import { namesFrom } from './new-names.ts'
 import { type Plan, writeChangelog, writeNginx, writeProduct, writeReadme } from './new-texts.ts'
 import { classNameOf } from './stubs.ts'
-import { callersFolder, supportedAlternatives } from '../engine/for-compiler.ts'
+import { callersFolder, shellWord, supportedAlternatives } from '../engine/for-compiler.ts'
 import { printError, type Product, readWords, runCommand } from '../engine/index.ts'
 
 const USAGE = `usage: new <folder> <document>   makes a service of an OpenAPI document in a new folder
@@ -68,10 +68,10 @@ export function newService(product: Product): Promise<void> {
 }
 
 /** What is made of a document. @throws {Error} if an operation would be refused; the lines before it say why */
-function planService(document: string, folder: string, described: Inspected): Plan {
+export function planService(document: string, folder: string, described: Inspected): Plan {
   refuseErrors(described)
   const guards = guardsFor(described)
-  const names = namesFrom(described.root.info?.title ?? '', folder)
+  const names = namesFrom(described.compiled?.title ?? '', folder)
   return {
     ...names,
     contract: contractOf(document, described),
@@ -119,6 +119,8 @@ function contractOf(document: string, { compiled }: Inspected): string {
 }
 
 const execute = promisify(execFile)
+/** The most bytes that a program prints: the linter may say much of a document. */
+const MAX_OUTPUT = 2 ** 26
 
 /** Makes the service in an empty folder. */
 async function makeService(product: Product, plan: Plan, folder: string): Promise<void> {
@@ -134,7 +136,8 @@ async function makeService(product: Product, plan: Plan, folder: string): Promis
   // The packages are shared while the service is made.
   const packages = join(folder, 'node_modules')
   symlinkSync(join(root, 'node_modules'), packages, 'junction')
-  const node = (...words: string[]) => execute(process.execPath, words, { cwd: folder })
+  const node = (...words: string[]) =>
+    execute(process.execPath, words, { cwd: folder, maxBuffer: MAX_OUTPUT })
   const file = `service/${plan.slug}-service.ts`
   // The programs import a compiled contract, before there is one.
   copyFileSync(product.contract.generated, join(folder, 'service/contract.gen.ts'))
@@ -149,7 +152,7 @@ async function makeService(product: Product, plan: Plan, folder: string): Promis
 
 /** Copies the files of the clone, without those of the product. */
 async function copyFiles(root: string, folder: string): Promise<void> {
-  const listed = await execute('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 2 ** 26 })
+  const listed = await execute('git', ['ls-files', '-z'], { cwd: root, maxBuffer: MAX_OUTPUT })
   const files = listed.stdout.split('\0').filter((file) => file !== '' && !OF_PRODUCT.test(file))
   for (const file of files.filter((name) => existsSync(join(root, name)))) {
     // With their times: what is newer than the packages would be taken for a changed setting of theirs.
@@ -233,7 +236,7 @@ async function commit(folder: string, message: string): Promise<void> {
 function sayNext(plan: Plan, folder: string, hasProblems: boolean): string[] {
   const { title, operations, guards, errorBody, slug } = plan
   return [
-    `${folder} has the service ${title}, with ${operations} operations: cd ${folder} && npm ci && npm start`,
+    `${folder} has the service ${title}, with ${operations} operations: cd ${shellWord(folder)} && npm ci && npm start`,
     `write the methods in service/${slug}-service.ts: until then they are answered 501`,
     ...guards.map(
       (name) => `write the guard ${name} in service/product.ts: until then it lets nobody in`,

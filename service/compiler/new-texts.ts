@@ -1,5 +1,6 @@
 // The texts of a new service that are not copied: product.ts, README.md and CHANGELOG.md.
 import type { Names } from './new-names.ts'
+import { keyCode, markdown, stringCode } from './printing.ts'
 
 /** What is made of a document. */
 export interface Plan extends Names {
@@ -19,7 +20,7 @@ export interface Plan extends Names {
 export function writeProduct(plan: Plan, hasClass: boolean): string {
   const { name, slug, className, guards, errorBody } = plan
   const guardLines = guards.map(
-    (scheme) => `    ${JSON.stringify(scheme)}: () => undefined, // 401 for everybody: write it`,
+    (scheme) => `    ${keyCode(scheme)}: () => undefined, // 401 for everybody: write it`,
   )
   return [
     "import { contract } from './contract.gen.ts'",
@@ -29,7 +30,7 @@ export function writeProduct(plan: Plan, hasClass: boolean): string {
     '',
     '/** What this service is: its names, its contract, what it stores, and the classes with the methods of its operations. */',
     'export const product = defineProduct({',
-    `  name: '${name}',`,
+    `  name: ${stringCode(name)},`,
     '  contract,',
     '  store: openStore,',
     `  services: () => [${hasClass ? `new ${className}()` : ''}],`,
@@ -43,7 +44,7 @@ export function writeProduct(plan: Plan, hasClass: boolean): string {
 /** Writes what a person reads first, and then writes. */
 export function writeReadme(plan: Plan): string {
   const { title, slug, name, className } = plan
-  return `# ${title}
+  return `# ${markdown(title)}
 
 The contract of this service is [\`openapi.yaml\`](openapi.yaml): routes, validation, authentication, types, docs and tests come from it. A method for
 each operation is written in [\`service/${slug}-service.ts\`](service/${slug}-service.ts).
@@ -94,7 +95,7 @@ function writeUnfinished({ guards, errorBody }: Plan): string {
     ...(guards.length === 0
       ? []
       : [
-          `Write the guards of ${guards.join(', ')} in \`service/product.ts\`: until then they let nobody in. [Describe the product](service/README.md#describe-the-product) has an example.`,
+          `Write the guards of ${guards.map(markdown).join(', ')} in \`service/product.ts\`: until then they let nobody in. [Describe the product](service/README.md#describe-the-product) has an example.`,
         ]),
     ...(errorBody === undefined
       ? []
@@ -124,6 +125,6 @@ export function writeChangelog({ title }: Plan): string {
 
 ## 1.0.0 (unreleased)
 
-The first version of ${title}.
+The first version of ${markdown(title)}.
 `
 }

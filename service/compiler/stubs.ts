@@ -2,13 +2,14 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { inspect as print } from 'node:util'
 import { inspect, type Inspected } from './compile.ts'
-import { examplesOf, NAME } from './examples.ts'
+import { examplesOf } from './examples.ts'
+import { keyCode, lineComments, stringCode } from './printing.ts'
+import { methodOf } from '../engine/for-compiler.ts'
 import { openCollections, type Product } from '../engine/index.ts'
 
 /** A class with the stubs of methods. */
-interface StubClass {
+export interface StubClass {
   readonly name: string
   /** The path of the folder with `contract.gen.ts` and the engine, from the file of the class. */
   readonly code: string
@@ -22,15 +23,14 @@ interface Stub {
 }
 
 /** Writes a class. Each of its methods is `notWritten`, below a comment with the method to begin with. */
-function writeClass({ name, code, methods }: StubClass): string {
+export function writeClass({ name, code, methods }: StubClass): string {
   const stubs = methods.map(({ id, method }) => {
-    const lines = method.split('\n')
-    const key = NAME.test(id) ? id : print(id)
-    return [...lines.map((line) => `  // ${line.slice(2)}`), `  readonly ${key} = notWritten`, '']
+    const comments = lineComments(method.replaceAll(/^ {2}/gm, ''))
+    return [...comments.map((line) => `  ${line}`), `  readonly ${keyCode(id)} = notWritten`, '']
   })
   return [
-    `// import type { Request, Result } from '${code}/contract.gen.ts'`,
-    `import { notWritten } from '${code}/engine/index.ts'`,
+    `// import type { Request, Result } from ${stringCode(`${code}/contract.gen.ts`)}`,
+    `import { notWritten } from ${stringCode(`${code}/engine/index.ts`)}`,
     '',
     '/** Operations that are answered 501. Write a method in the place of each `notWritten`. */',
     `export class ${name} {`,
@@ -62,7 +62,7 @@ function missingMethods({ root, operations }: Inspected, services: readonly obje
   const stubs: Stub[] = []
   for (const { normal } of operations.values()) {
     const { id } = normal
-    const isWritten = services.some((service) => id in service)
+    const isWritten = services.some((service) => methodOf(service, id) !== undefined)
     if (!isWritten) stubs.push({ id, method: examplesOf(root, normal).method })
   }
   return stubs

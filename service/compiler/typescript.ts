@@ -4,6 +4,7 @@ import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Operation, Parameter, ResponseMedia } from '../engine/contract/compiled.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
+import { docComment, keyCode, stringCode, valueCode, withoutStrings } from './printing.ts'
 import { derefEntries, member, resolveReference, tryDeref, usableEntries } from './references.ts'
 import { findLocation, locationOf, nameOf } from './source-locations.ts'
 import type { Schemas } from './schemas.ts'
@@ -61,7 +62,7 @@ class TypeWriter {
     if (openName !== undefined) {
       const name = openName || `a part of ${key}`
       this.#open.set(key, name)
-      return `schemas[${quote(name)}]`
+      return `schemas[${stringCode(name)}]`
     }
     if (this.#open.size === 0) this.#writtenOut = 0
     if (schemas.some(isPlainReference)) this.#writtenOut += 1
@@ -90,7 +91,7 @@ class TypeWriter {
       this.named.set(name, this.write([schema]))
       this.#writtenOut = writtenOut
     }
-    return `schemas[${quote(name)}]`
+    return `schemas[${stringCode(name)}]`
   }
 
   /** The type of a whole body or parameter. */
@@ -160,7 +161,7 @@ class TypeWriter {
     const named = [...described, ...unknown]
     const lines = named.map(({ name, comment, type }) => {
       const isOptional = required.has(name) ? '' : '?'
-      return `${comment}${keyOf(name)}${isOptional}: ${type};`
+      return `${comment}${keyCode(name)}${isOptional}: ${type};`
     })
     const isOpen = lines.length === 0 && !joint.some(isClosed)
     const index = this.#writeIndex(joint, sentAs) ?? (isOpen ? 'unknown' : undefined)
@@ -197,7 +198,7 @@ class TypeWriter {
     const length = Math.max(...joint.map((schema) => schemasAt(schema, 'prefixItems').length))
     const least = Math.max(...joint.map((schema) => Number(schema['minItems'] ?? 0)))
     const rest = this.write(itemsAt(length), sentAs)
-    const list = /^[\w"[\]]+$/.test(rest) ? `${rest}[]` : `(${rest})[]`
+    const list = /^(\w+|schemas\['\w+'\])$/.test(rest) ? `${rest}[]` : `(${rest})[]`
     if (length === 0) return list
     const parts = Array.from({ length }, (_, index) => {
       const type = this.write(itemsAt(index), sentAs)
@@ -213,7 +214,7 @@ class TypeWriter {
       joint.some((schema) => schema[key] === true),
     )
     const mark = side ?? (this.isFilledIn(schemas) ? 'default' : undefined)
-    return mark === undefined ? type : `Mark<${type}, ${quote(mark)}>`
+    return mark === undefined ? type : `Mark<${type}, ${stringCode(mark)}>`
   }
 
   /** Whether a member or a parameter with these schemas is always there, because it has a default. */
@@ -310,11 +311,13 @@ function literalsOf(
 /** The type of one value. */
 function literal(value: unknown): string {
   if (typeof value === 'bigint') return 'number' // a request has it rounded
-  if (!isContainer(value)) return JSON.stringify(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'number' // `.inf` of YAML
+  if (!isContainer(value)) return valueCode(value)
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
-  return `{ ${Object.entries(value)
-    .map(([name, member]) => `${keyOf(name)}: ${literal(member)}`)
-    .join('; ')} }`
+  const members = Object.entries(value).map(
+    ([name, member]) => `${keyCode(name)}: ${literal(member)}`,
+  )
+  return `{ ${members.join('; ')} }`
 }
 
 /**
@@ -390,8 +393,6 @@ function intersection(types: readonly string[]): string {
 
 /** Where a schema is that has a name of its own. */
 const COMPONENT = /^#\/components\/schemas\/(?=[^/]+$)/
-const quote = (text: string) => JSON.stringify(text)
-const keyOf = (name: string) => (/^[a-z_$][\w$]*$/i.test(name) ? name : quote(name))
 const indent = (text: string) => text.replaceAll(/^/gm, '    ')
 
 /** The comment that an editor shows of a member. */
@@ -401,9 +402,7 @@ function comment(joint: readonly Readonly<Record<string, unknown>>[]): string {
     .find((text) => typeof text === 'string')
   const isDeprecated = joint.some((schema) => schema['deprecated'] === true)
   const words = [description, isDeprecated ? '@deprecated' : undefined].filter(Boolean).join(' ')
-  return words === ''
-    ? ''
-    : `/** ${words.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ').trim()} */\n`
+  return words === '' ? '' : `${docComment(words)}\n`
 }
 
 /** An operation in normal form, and as it was compiled. */
@@ -427,14 +426,14 @@ export function writeTypes(
   for (const name of names) writer.reserve(name)
   for (const name of names) writer.named.set(name, writer.write([components?.schemas?.[name]]))
   const parameters = usableEntries(components?.parameters).map(
-    ([name, { schema = true }]) => `${keyOf(name)}: ${writer.write([schema])};`,
+    ([name, { schema = true }]) => `${keyCode(name)}: ${writer.write([schema])};`,
   )
   const operationWriter = new OperationWriter(writer, schemas)
   const methods = operations.map((operation) => operationWriter.write(operation))
-  const named = [...writer.named].map(([name, type]) => `${keyOf(name)}: ${type};`)
-  const isMarked = [...named, ...methods].some((text) => text.includes('Mark<'))
+  const named = [...writer.named].map(([name, type]) => `${keyCode(name)}: ${type};`)
+  const isMarked = [...named, ...methods].some((text) => withoutStrings(text).includes('Mark<'))
   const visible = isMarked ? 'Visible<schemas, never>' : 'schemas' // methods and collections have items without marks
-  const picked = names.map(quote).join(' | ') || 'never'
+  const picked = names.map(stringCode).join(' | ') || 'never'
   return `interface schemas ${block(named)}
 export interface components {
     schemas: Pick<${visible}, ${picked}>;
@@ -464,7 +463,7 @@ class OperationWriter {
       `responses: ${block(this.#writeResponses(normal, operation))};`,
     ]
     const { summary } = normal
-    return `${comment([{ description: summary }])}${keyOf(operation.id)}: ${block(parts)};`
+    return `${comment([{ description: summary }])}${keyCode(operation.id)}: ${block(parts)};`
   }
 
   #writePlace({ parameters }: Operation, place: Parameter['in']): string {
@@ -477,7 +476,7 @@ class OperationWriter {
   /** A method always gets a parameter that is required, or that has a default. */
   #writeParameter({ name, required, schema }: Parameter): string {
     const isThere = required || this.#writer.isFilledIn([this.#schemas.nodeOf(schema)])
-    return `${keyOf(name)}${isThere ? '' : '?'}: ${this.#typeOf(schema)};`
+    return `${keyCode(name)}${isThere ? '' : '?'}: ${this.#typeOf(schema)};`
   }
 
   #writeBody(body: Operation['body']): string {
@@ -492,7 +491,7 @@ class OperationWriter {
       const parts = [`headers: ${this.#writeHeaders(described)};`]
       const hasBody = Object.keys(response).length > 0
       if (hasBody) parts.push(`content: ${this.#writeContent(response)};`)
-      return `${/^\d+$/.test(status) ? status : keyOf(status)}: ${block(parts)};`
+      return `${/^\d+$/.test(status) ? status : keyCode(status)}: ${block(parts)};`
     })
   }
 
@@ -501,7 +500,7 @@ class OperationWriter {
       .filter(([name]) => !/^content-type$/i.test(name))
       .map(([name, { required = false, schema = TEXT }]) => {
         const type = this.#writer.write([schema])
-        return `${keyOf(name)}${required ? '' : '?'}: ${type};`
+        return `${keyCode(name)}${required ? '' : '?'}: ${type};`
       })
     return block(members)
   }
@@ -509,7 +508,7 @@ class OperationWriter {
   /** The types of bodies by media type. */
   #writeContent(content: Readonly<Record<string, ResponseMedia>>): string {
     const members = Object.entries(content).map(
-      ([type, media]) => `${quote(type)}: ${this.#writeMedia(media)};`,
+      ([type, media]) => `${stringCode(type)}: ${this.#writeMedia(media)};`,
     )
     return block(members)
   }

@@ -6,6 +6,7 @@ import t from 'tap'
 import { namesFrom } from '../../service/compiler/new-names.ts'
 import { request } from '../support/helper.ts'
 import { run, startService } from '../support/process.ts'
+import { documentWith, GRAMMAR } from '../support/hostile.ts'
 import { contract } from '../support/small.ts'
 
 t.test('the names come from the title', async (t) => {
@@ -211,4 +212,22 @@ t.test('nginx repeats requests only where each method may be repeated', { skip }
     t.equal(repeats.test(text), isRepeated, method)
     t.equal(text.includes('every operation of the contract can be repeated'), isRepeated)
   }
+})
+
+t.test('a document of a stranger becomes a service, and none of it runs', { skip }, async (t) => {
+  const text = `a'"\`); \${owned()} */ owned()\r\nowned()\u2028owned()\u2029owned() //`
+  const isPut = (place: string) => !GRAMMAR.test(place) && place !== 'a server'
+  const parent = t.testdir({ 'a.json': documentWith(text, isPut) })
+  const ended = await newService(`${parent}/it's new`, `${parent}/a.json`)
+  t.match(ended, { code: 0, stderr: '' })
+  t.match(ended.stdout, /^write the guard a'"/m)
+  t.match(ended.stdout, `: cd '${parent}/it'\\''s new' && npm ci && npm start\n`)
+  const folder = `${parent}/it's new`
+  symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  const check = [process.execPath, 'service/generate.ts', '--check']
+  t.match(await run(check, {}, folder), { code: 0 })
+  const database = { DATABASE_URL: `sqlite:${parent}/a.db` }
+  const main = [process.execPath, `${folder}/service/main.ts`]
+  const { port } = await startService(t, database, main)
+  t.equal((await request(port, { path: '/events' })).status, 401)
 })

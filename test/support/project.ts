@@ -41,8 +41,8 @@ export function putTestProduct(folder: string): void {
   fs.rmSync(`${folder}/.redocly.lint-ignore.yaml`, { force: true }) // it is about another contract
   for (const name of ['product', 'plant-service', 'note-service', 'changes', 'contract.gen']) {
     const text = readFileSync(`${from}/${name}.ts`, 'utf8').replace(
-      '"./openapi.yaml"',
-      '"../openapi.yaml"',
+      "'./openapi.yaml'",
+      "'../openapi.yaml'",
     )
     writeFileSync(`${folder}/service/${name}.ts`, text.replaceAll('../../../service/', './'))
   }

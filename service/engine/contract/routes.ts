@@ -254,7 +254,7 @@ function findMethods(
 }
 
 /** A method of a service, bound to it; undefined if it has none of this name. The methods of every object do not count. */
-function methodOf(service: object, name: string): Method | undefined {
+export function methodOf(service: object, name: string): Method | undefined {
   const owner = ownerOf(service, name)
   if (owner === Object.prototype || owner === Function.prototype) return undefined
   // In a class, this name stands for the class itself.

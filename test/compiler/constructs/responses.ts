@@ -462,6 +462,17 @@ components:
     yaml: secured('[{ basic: [] }, { b: [] }]'),
     asks: [ask(as('Bearer alice:'), 200), ...[basic('alice:open'), '/x'].map(isRefused)],
   },
+  'an address of an identity provider whose host a policy of the docs page can not have, as `*.example.com`':
+    {
+      yaml: secured('[{ b: [] }, { w: [] }]').replace(
+        bearer,
+        bearer.replace(
+          'components: { securitySchemes: {',
+          "components: { securitySchemes: { w: { type: openIdConnect, openIdConnectUrl: 'https://*.example.com' },",
+        ),
+      ),
+      asks: [ask(as('Bearer alice:'), 200)],
+    },
   'a scheme that is not in `components/securitySchemes`': `paths:\n  /x:\n    get:\n      operationId: run\n      security: [{ bearer: [] }] # here\n      responses: { '204': { description: Done } }\ncomponents: { securitySchemes: { bearerAuth: { type: http, scheme: bearer } } }`,
   'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
       type: apiKey
