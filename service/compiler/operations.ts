@@ -7,6 +7,7 @@ import { readSecurity } from './credentials.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'
 import { readErrors } from './error-forms.ts'
+import { warnOfImpossible } from './impossible-warnings.ts'
 import { readBody, readResponse } from './media-types.ts'
 import { readParameters } from './parameters.ts'
 import {
@@ -98,6 +99,10 @@ export function compileOperations(
   }
   context.schemas.checkDefaults()
   context.schemas.checkExamples()
+  warnOfImpossible(
+    context,
+    [...operations.values()].map(({ operation }) => operation),
+  )
   return operations
 }
 

@@ -57,9 +57,12 @@ export class Schemas {
   readonly #nodes = new Map<string, unknown>()
   readonly #defaults: WithDefault[] = []
   readonly #illustrated: Illustrated[] = []
+  /** Each schema as it was written, by the compiled one. */
+  readonly #written = new Map<unknown, SchemaObject>()
   /** The schemas of members, as they were compiled. */
   readonly #members: Schema[] = []
   #validator: Validator | undefined
+  #storingValidator: Validator | undefined
   /** Fills in the defaults that are left. */
   #defaultsValidator: Validator | undefined
   readonly #diagnostics: Diagnostics
@@ -92,6 +95,22 @@ export class Schemas {
   /** A schema as it is in the document, by its id. */
   nodeOf(id: string): unknown {
     return this.#nodes.get(id)
+  }
+
+  /** A schema as it was written, by the compiled one. */
+  writtenOf(compiled: Schema): SchemaObject | undefined {
+    return this.#written.get(compiled)
+  }
+
+  /** Whether a value fits schemas, whoever sends it; true if one of them is broken. The schemas must be complete. */
+  fits(value: unknown, schemas: readonly Schema[]): boolean {
+    this.#storingValidator ??= new Validator(this.compiled, 'storing', this.#formats)
+    try {
+      const check = this.#storingValidator.compile('value', { allOf: schemas })
+      return check(value).error === undefined
+    } catch {
+      return true
+    }
   }
 
   /** The check of an outgoing value. The schemas must be complete. */
@@ -173,6 +192,7 @@ export class Schemas {
       if (keywords === undefined) this.#diagnostics.warn(schema, `${key} ${UNKNOWN}`, key)
       Object.assign(compiled, keywords)
     }
+    this.#written.set(compiled, schema)
     if ('default' in compiled) this.#defaults.push({ written: schema, compiled })
     if (sentAs === 'json') this.#illustrate(schema, compiled)
     this.#members.push(...Object.values((compiled['properties'] ?? {}) as Record<string, Schema>))

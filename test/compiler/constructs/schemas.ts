@@ -52,6 +52,12 @@ export const SCHEMAS: Constructs = {
     '',
     'components: { schemas: { A: { type: object, properties: { a: { type: string, default: x } } } } }',
   ),
+  'a schema that nothing fits, as a member that is required and not allowed': schema(
+    "allOf: [{ $ref: '#/components/schemas/A' }, { required: [id] }]",
+    '',
+    '{"id":1} {}',
+    'components: { schemas: { A: { type: object, properties: { name: {} }, additionalProperties: false } } }',
+  ),
   '`$ref` with keywords beside it, to a reference, and with escapes': schema(
     "$ref: '#/components/schemas/A'\nmaxLength: 3",
     '"ab"',
