@@ -31,6 +31,8 @@ export const ADDRESS_OF_KEYS = KEYS.values
 /** Whether the keys of an issuer may be fetched from an address, whoever names it. */
 export const isAddressOfKeys = (address: string) =>
   address !== '' && KEYS.read(address) !== undefined
+/** A host of PostgreSQL, in brackets if it is an address of IPv6, and its port. */
+const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[^:[\]\s]+)?(:\d{0,5})?$/i
 const ORIGINS = list('origins such as `https://app.example`', isOrigin)
 const RANGES = list('addresses and CIDR ranges', isRange)
 
@@ -245,9 +247,17 @@ function isRange(text: string): boolean {
   return isIP(address) !== 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128)
 }
 
+/** Whether a text is a URL in libpq's format: it may have several hosts, or none. */
+function isPostgresUrl(text: string): boolean {
+  const [, scheme, login = '', hosts = '', rest = ''] =
+    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/.exec(text) ?? []
+  const areHosts = hosts.split(',').every((host) => host === '' || HOST_AND_PORT.test(host))
+  return areHosts && `${hosts}${rest}` !== '' && URL.canParse(`${scheme ?? ''}${login}host${rest}`)
+}
+
 function databaseUrl(): Type<{ readonly file: string } | { readonly url: string }> {
   const read = (text: string) => {
-    if (/^postgres(ql)?:\/\/.*[^/]/.test(text) && URL.canParse(text)) return { url: text }
+    if (isPostgresUrl(text)) return { url: text }
     const [, file] = /^sqlite:([^:].*)$/.exec(text) ?? []
     return file === undefined ? undefined : { file }
   }

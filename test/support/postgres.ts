@@ -98,7 +98,11 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
 
   writeFileSync(
     `${data}/pg_hba.conf`,
-    'host all admin 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n',
+    `local all admin trust
+     host all admin 127.0.0.1/32 trust
+     host all old 127.0.0.1/32 md5
+     host all all 127.0.0.1/32 scram-sha-256
+`,
   )
 
   const port = await freePort()

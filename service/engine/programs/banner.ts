@@ -46,7 +46,9 @@ export async function printBanner(
 
 /** Where the data is. The address of PostgreSQL may hold a password: only its host is shown. */
 function placeOf(database: Config['DATABASE_URL']): string {
-  return 'url' in database ? `PostgreSQL, ${new URL(database.url).host}` : resolve(database.file)
+  if ('file' in database) return resolve(database.file)
+  const [, hosts = ''] = /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(database.url) ?? []
+  return `PostgreSQL, ${hosts}`
 }
 
 /** The variable that a command needs for the same file; none for the default file, and for PostgreSQL. */

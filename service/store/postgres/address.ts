@@ -1,29 +1,26 @@
 import pg from 'pg'
-
-/** The parameters that a URL may have. pg ignores every other parameter of libpq without a word. */
-const PARAMETERS = [
-  'application_name',
-  'fallback_application_name',
-  'host',
-  'options',
-  'password',
-  'port',
-  'shard',
-  'sslcert',
-  'sslkey',
-  'sslmode',
-  'sslnegotiation',
-  'sslrootcert',
-  'user',
-]
-/** libpq has `allow` and `prefer`, too. They protect from nobody: a server without TLS is connected to without it. */
-const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
+import { parseUrl } from './connection-url.ts'
+import { Hosts, readHosts } from './hosts.ts'
+import { checkParameters } from './parameters.ts'
+import { readTls } from './tls.ts'
 
 /** The address of a server. */
-interface Address {
+export interface Address {
+  /** How to connect to each of the hosts. */
   readonly client: pg.ClientConfig
+  readonly hosts: Hosts
+  /** Whether a connection is refused whose password is not bound to its TLS: `channel_binding=require`. */
+  readonly isBound: boolean
   /** Whether a pooler keeps each owner on one of several servers: `shard=owner`, a parameter of our own. */
   readonly isSharded: boolean
+  /** The most connections, of all kinds. */
+  readonly mostConnections: number
+}
+
+/** The server and the database of an address, without user, password and parameters: for messages. */
+export function placeOf(url: string): string {
+  const { hosts, database } = parseUrl(url)
+  return `postgres://${hosts}/${database}`
 }
 
 /**
@@ -32,18 +29,33 @@ interface Address {
  * @throws {Error} if the URL can't be used as libpq would use it, or a certificate can't be read
  */
 export function readAddress(url: string): Address {
-  const address = new URL(url)
-  for (const [name, value] of address.searchParams) {
-    if (!PARAMETERS.includes(name))
-      throw new Error(`there is no parameter ${name}, only ${PARAMETERS.join(', ')}`)
-    if (name === 'sslmode' && !SSL_MODES.includes(value))
-      throw new Error(`sslmode must be one of ${SSL_MODES.join(', ')}`)
-    if (name === 'shard' && value !== 'owner') throw new Error('shard must be owner')
+  const { hosts: text, user, password, database, parameters } = parseUrl(url)
+  checkParameters(parameters)
+  // As libpq does, a parameter that is given twice has its last value.
+  const last = new URLSearchParams(Object.fromEntries(parameters))
+  const ssl = readTls(last)
+  const hosts = readHosts(text, last)
+  if (last.get('load_balance_hosts') === 'random') hosts.sort(() => Math.random() - 0.5)
+  const isDirect = last.get('sslnegotiation') === 'direct'
+  const binding = last.get('channel_binding') ?? 'disable'
+  const client = {
+    user: last.get('user') ?? user,
+    password: last.get('password') ?? password,
+    database: last.get('dbname') ?? database,
+    ssl, // no TLS that the URL does not ask for
+    sslnegotiation: isDirect ? 'direct' : 'postgres',
+    enableChannelBinding: binding !== 'disable',
+    ...namesIn(last, ['application_name', 'fallback_application_name', 'options']),
+  } as const
+  return {
+    client,
+    hosts: new Hosts(hosts),
+    isBound: binding === 'require',
+    isSharded: last.has('shard'),
+    mostConnections: Number(last.get('connection_limit') ?? Infinity),
   }
-  const isSharded = address.searchParams.has('shard')
-  address.searchParams.delete('shard')
-  address.searchParams.set('uselibpqcompat', 'true') // `sslmode` means what it does in libpq
-  const client = { connectionString: address.href, ssl: false } // no TLS that the URL does not ask for
-  new pg.Client(client) // reads the certificates
-  return { client, isSharded }
+}
+
+function namesIn(parameters: URLSearchParams, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries([...parameters].filter(([name]) => names.includes(name)))
 }

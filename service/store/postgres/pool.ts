@@ -76,14 +76,15 @@ export class Pool {
     { DATABASE_POOL_SIZE, DATABASE_TIMEOUT, DATABASE_PASSWORD_FILE }: Settings,
     log?: Pick<StoreEvents['log'], 'error'>,
   ) {
-    const { client, isSharded } = readAddress(url)
-    const address = { ...client, passwordFile: DATABASE_PASSWORD_FILE }
+    const { client, hosts, isBound, isSharded, mostConnections } = readAddress(url)
+    const address = { ...client, hosts, isBound, passwordFile: DATABASE_PASSWORD_FILE }
+    const size = Math.min(DATABASE_POOL_SIZE, mostConnections)
     this.isSharded = isSharded
     this.timeout = DATABASE_TIMEOUT * 1000
     this.#log = log
-    const isShared = DATABASE_POOL_SIZE === 1
-    const writes = Math.max(DATABASE_POOL_SIZE > 2 ? 2 : 1, Math.floor(DATABASE_POOL_SIZE / 2))
-    this.parallelReads = isShared ? 1 : DATABASE_POOL_SIZE - writes
+    const isShared = size === 1
+    const writes = Math.max(size > 2 ? 2 : 1, Math.floor(size / 2))
+    this.parallelReads = isShared ? 1 : size - writes
     this.parallelWrites = writes
     this.#writes = openPool(address, writes, this.timeout)
     this.#reads = isShared ? this.#writes : openPool(address, this.parallelReads, this.timeout)

@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises'
+import { once } from 'node:events'
 import net from 'node:net'
+import tls from 'node:tls'
 import pg from 'pg'
 import { reasonOf } from '../../engine/errors.ts'
+import { type Host, type Hosts, isSocket } from './hosts.ts'
 
 /** A row of a result, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** Milliseconds until a server must answer the first packet. The start of a session may then take longer. */
 const ANSWER_TIMEOUT = 2000
+/** The error of a connection that is not as `channel_binding=require` says. */
+const UNBOUND = 'channel_binding=require: the server does not bind the password to its TLS'
 /** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
@@ -44,6 +49,10 @@ const SETTINGS = {
 }
 
 export interface SessionConfig extends pg.ClientConfig {
+  /** The servers; that of pg if absent. */
+  readonly hosts?: Hosts | undefined
+  /** Whether a password must be bound to its TLS: `channel_binding=require`. */
+  readonly isBound?: boolean | undefined
   /** A file with the password. None if absent or empty. */
   readonly passwordFile?: string | undefined
 }
@@ -57,10 +66,20 @@ export class Session extends pg.Client {
   /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
   isUnsafe = false
   readonly #passwordFile: string
+  readonly #hosts: Hosts | undefined
+  readonly #host: Host
+
+  /** Whether TLS begins with the first packet. */
+  readonly #isDirect: boolean
 
   constructor(config?: SessionConfig) {
-    super(config)
+    const ofHost = configOf(config)
+    super(ofHost)
+    this.#isDirect = ofHost?.sslnegotiation === 'direct'
     this.#passwordFile = config?.passwordFile ?? ''
+    this.#hosts = config?.hosts
+    this.#host = config?.hosts?.current ?? {}
+    if (config?.isBound === true) requireBinding(this.connection)
     this.on('error', () => undefined) // the statement under way fails with it
     // pg leaves the socket open when it refuses an offer of the server.
     this.connection.on('error', () => this.connection.stream.destroy())
@@ -74,9 +93,13 @@ export class Session extends pg.Client {
   override connect(): Promise<pg.Client>
   override connect(callback: (error?: Error) => void): void
   override connect(callback?: (error?: Error) => void): unknown {
-    const connected = awaitAnswer(this.host, this.port)
+    const connected = this.#awaitAnswer()
       .then(() => this.#readPassword())
       .then(() => super.connect())
+      .catch((error: unknown) => {
+        this.#hosts?.leave(this.#host)
+        throw error
+      })
     return callback === undefined ? connected : connected.then(() => callback(), callback)
   }
 
@@ -100,6 +123,11 @@ export class Session extends pg.Client {
       throw new Error(`the server still has ${lost.size} connections that were given up`)
   }
 
+  #awaitAnswer(): Promise<void> {
+    const { host, port } = this
+    return this.#isDirect ? awaitTls(host, port) : awaitAnswer(host, port)
+  }
+
   /** A password may be valid for minutes only. */
   async #readPassword(): Promise<void> {
     if (this.#passwordFile === '') return
@@ -113,7 +141,9 @@ export class Session extends pg.Client {
   async #assertWritable(): Promise<void> {
     const { rows } = await this.query<Row>('SHOW transaction_read_only')
     const isReadOnly = rows[0]?.['transaction_read_only'] === 'on'
-    if (isReadOnly) throw new Error('the server takes no writes')
+    if (!isReadOnly) return
+    this.#hosts?.leave(this.#host)
+    throw new Error('the server takes no writes')
   }
 
   /** Ends lost processes, and forgets the processes that have ended. */
@@ -143,6 +173,48 @@ export class Session extends pg.Client {
     // The next connection may lead to another node of a YugabyteDB, which knows nothing of this process.
     if (rows[0]?.['yugabyte'] !== true) this.backend = backend
     await this.query(CHECK_CLIENT)
+  }
+}
+
+/** The configuration of a session at the server that has its turn. A socket needs no TLS, as in libpq. */
+function configOf(config: SessionConfig | undefined): pg.ClientConfig | undefined {
+  if (config?.hosts === undefined) return config
+  const { current } = config.hosts
+  const withoutTls = { ssl: false, sslnegotiation: 'postgres' } as const
+  const { password } = config // a pool hides it from a copy
+  return { ...config, password, ...current, ...(isSocket(current.host) && withoutTls) }
+}
+
+/**
+ * Ends a connection that would send a password which is not bound to its TLS, or none. As libpq does for
+ * `channel_binding=require`: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CHANNEL-BINDING
+ */
+function requireBinding(connection: pg.Connection): void {
+  let isBound = false
+  const refuse = () => connection.emit('error', new Error(UNBOUND))
+  connection.on('authenticationCleartextPassword', refuse)
+  connection.on('authenticationMD5Password', refuse)
+  connection.on(
+    'authenticationSASL',
+    ({ mechanisms }: { readonly mechanisms: readonly string[] }) => {
+      if (!mechanisms.includes('SCRAM-SHA-256-PLUS')) refuse()
+    },
+  )
+  connection.on('authenticationSASLFinal', () => (isBound = true)) // pg has chosen the mechanism, and checks the proof
+  connection.on('authenticationOk', () => {
+    if (!isBound) refuse()
+  })
+}
+
+/** Waits until a server without a first packet has TLS. Its certificate is checked by the session. @throws {Error} */
+async function awaitTls(host: string, port: number): Promise<void> {
+  const options = { port, host, ALPNProtocols: ['postgresql'], rejectUnauthorized: false }
+  const socket = tls.connect({ ...options, ...(net.isIP(host) === 0 && { servername: host }) })
+  socket.setTimeout(ANSWER_TIMEOUT, () => socket.destroy(new Error('the server does not answer')))
+  try {
+    await once(socket, 'secureConnect')
+  } finally {
+    socket.destroy()
   }
 }
 

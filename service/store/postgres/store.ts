@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { makeReadQueue } from '../lists.ts'
+import { placeOf } from './address.ts'
 import { Pool } from './pool.ts'
 import { prepareSchema } from './create-tables.ts'
 import { PostgresTable } from './table.ts'
@@ -32,7 +33,6 @@ export class PostgresStore implements Database {
     url: string,
     { collections, settings, events }: StoreOptions,
   ): Promise<PostgresStore> {
-    const { host, pathname } = new URL(url)
     try {
       const pool = new Pool(url, settings, events?.log)
       const tables = await openTables(pool, collections).catch(async (error: unknown) => {
@@ -41,9 +41,7 @@ export class PostgresStore implements Database {
       })
       return new PostgresStore(pool, tables)
     } catch (error) {
-      throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, {
-        cause: error,
-      })
+      throw new StartupError(`DATABASE_URL ${placeOf(url)}: ${reasonOf(error)}`, { cause: error })
     }
   }
 

@@ -1,0 +1,66 @@
+// The parameters of an address. What the service does anyway is taken; what would weaken it, or change what it does, is refused.
+
+/** Texts that the service, or pg, takes as they are. */
+const ANY = /^/
+const NUMBER = /^-?\d+$/
+const BOOLEAN = /^(true|false)$/
+
+/** The parameters, with their values. */
+const PARAMETERS: Readonly<Record<string, RegExp>> = {
+  application_name: ANY,
+  channel_binding: /^(disable|prefer|require)$/,
+  client_encoding: /^(auto|UTF8|UTF-8|utf8|utf-8)$/, // always UTF-8
+  connect_timeout: NUMBER, // the service bounds it: see session.ts
+  connection_limit: /^[1-9]\d*$/,
+  dbname: ANY,
+  fallback_application_name: ANY,
+  gssencmode: /^(disable|prefer)$/, // there is no GSSAPI
+  host: ANY,
+  keepalives: /^1$/, // TCP asks a silent server
+  keepalives_count: NUMBER,
+  keepalives_idle: NUMBER,
+  keepalives_interval: NUMBER,
+  load_balance_hosts: /^(disable|random)$/,
+  options: ANY,
+  password: ANY,
+  pgbouncer: BOOLEAN, // a pooler is noticed
+  pool_timeout: NUMBER, // an operation is answered within DATABASE_TIMEOUT
+  port: ANY,
+  shard: /^owner$/,
+  ssl: /^true$/,
+  ssl_min_protocol_version: /^TLSv1(\.[123])?$/,
+  sslcert: ANY,
+  sslcompression: /^0$/,
+  sslkey: ANY,
+  // libpq has `allow` and `prefer`, too. They protect from nobody: a server without TLS is connected to without it.
+  sslmode: /^(disable|require|verify-ca|verify-full)$/,
+  sslnegotiation: /^(postgres|direct)$/,
+  sslrootcert: ANY,
+  sslsni: /^1$/,
+  statement_cache_size: NUMBER, // behind a pooler nothing is prepared
+  supa: ANY, // a name, without a meaning for a connection
+  target_session_attrs: /^(any|read-write|primary)$/, // a server that takes writes
+  tcp_user_timeout: NUMBER,
+  user: ANY,
+  workaround: ANY, // of an adapter
+}
+
+/**
+ * Checks parameters.
+ * @throws {Error} naming the first one that can't be taken. A password is no part of its message
+ */
+export function checkParameters(parameters: URLSearchParams): void {
+  for (const [name, value] of parameters) {
+    const values = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
+    if (values === undefined)
+      throw new Error(`there is no parameter ${name}, only ${Object.keys(PARAMETERS).join(', ')}`)
+    if (!values.test(value)) throw new Error(`${name} must be ${wordsOf(values)}`)
+  }
+}
+
+/** The values of a parameter as words. */
+function wordsOf({ source }: RegExp): string {
+  if (source === NUMBER.source) return 'an integer'
+  const words = source.replace(/^\^\(?|\)?\$$/g, '').split('|')
+  return words.length > 1 ? `one of ${words.join(', ')}` : words.join()
+}
