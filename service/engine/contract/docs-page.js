@@ -243,6 +243,65 @@ const exactPlugin = ({ fn: { resolveSubtree } }) => ({
   },
 })
 
+/** The streams of events that are open, by method and path: each has a function that ends it. */
+const streams = new Map()
+/** The most characters of a stream that are shown: the last ones. */
+const MAX_SHOWN = 100_000
+
+/** Fetches an answer. If it is a stream of events, each is shown as it comes, until the stream ends or a person stops it. */
+async function fetchLive(url, options, key, show) {
+  const controller = new AbortController()
+  const response = await fetch(url, { ...options, signal: controller.signal })
+  const { body, headers, ok, status, statusText } = response
+  if (body === null || !/^text\/event-stream/i.test(headers.get('content-type'))) return response
+  const answer = { ok, status, statusText, url: response.url, headers: Object.fromEntries(headers) }
+  let text = ''
+  streams.get(key)?.()
+  const stop = () => controller.abort()
+  streams.set(key, stop)
+  try {
+    show({ ...answer, text, data: text })
+    for await (const part of body.pipeThrough(new TextDecoderStream())) {
+      text = (text + part).slice(-MAX_SHOWN)
+      show({ ...answer, text, data: text })
+    }
+  } catch (error) {
+    if (!controller.signal.aborted) throw error
+  } finally {
+    if (streams.get(key) === stop) streams.delete(key)
+  }
+  return new Response(text, { status, statusText, headers })
+}
+
+const eventsPlugin = () => ({
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        executeRequest:
+          (execute, { specActions }) =>
+          (request) => {
+            const { method, pathName } = request
+            const show = (answer) => specActions.setResponse(pathName, method, answer)
+            const userFetch = (url, options) =>
+              fetchLive(url, options, `${method} ${pathName}`, show)
+            return execute({ ...request, userFetch })
+          },
+      },
+    },
+  },
+  wrapComponents: {
+    liveResponse:
+      (Answer, { React }) =>
+      (props) => {
+        const stop = streams.get(`${props.method} ${props.path}`)
+        const answer = React.createElement(Answer, props)
+        if (stop === undefined) return answer
+        const button = { className: 'btn stop-events', onClick: stop }
+        return React.createElement('div', {}, React.createElement('button', button, 'Stop'), answer)
+      },
+  },
+})
+
 if (matchMedia('(prefers-color-scheme: dark)').matches)
   document.documentElement.classList.add('dark-mode')
 const page = SwaggerUIBundle({
@@ -250,7 +309,7 @@ const page = SwaggerUIBundle({
   url: '../openapi.yaml',
   deepLinking: true,
   validatorUrl: null,
-  plugins: [exactPlugin, samplesPlugin],
+  plugins: [exactPlugin, samplesPlugin, eventsPlugin],
   requestSnippetsEnabled: true,
   requestSnippets: { generators: SAMPLES, languages: Object.keys(SAMPLES) },
   oauth2RedirectUrl: new URL('oauth2-redirect.html', location.href).href,

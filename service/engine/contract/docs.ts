@@ -8,7 +8,7 @@ import { escapeMarkup } from './error-forms.ts'
 import { pathOfServer } from './servers.ts'
 
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src blob:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'"
 
 const JAVASCRIPT = 'application/javascript; charset=utf-8'

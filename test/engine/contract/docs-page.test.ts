@@ -260,6 +260,62 @@ for (const [servers, of, at] of SERVERS) {
   )
 }
 
+/** A picture of one pixel. */
+const PICTURE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const SEEN = `paths:
+  /x: { get: { operationId: picture, responses: { '200': { description: Done, content: { image/png: {} } } } } }
+  /y: { get: { operationId: events, responses: { '200': { description: Done, content: { text/event-stream: {} } } } } }
+`
+
+t.test('the page shows a picture, and each event as it comes until a person stops', async (t) => {
+  const next = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const
+  let isOver = false
+  async function* events() {
+    try {
+      yield { data: 'first' }
+      yield { data: await next[0].promise }
+      yield { data: await next[1].promise }
+    } finally {
+      isOver = true
+    }
+  }
+  const app = await boot(t, {
+    yaml: SEEN,
+    run: async (_request, name) => ({
+      status: 200,
+      body: name === 'picture' ? Buffer.from(PICTURE, 'base64') : events(),
+    }),
+    prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+  })
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
+  for (const summary of await page.locator('.opblock-summary-control').all()) await summary.click()
+  for (const button of await page.locator('.try-out__btn').all()) await button.click()
+
+  await page.locator('.execute >> nth=0').click()
+  await page.waitForFunction(
+    "document.querySelector('.live-responses-table img')?.naturalWidth === 1",
+  )
+
+  await page.locator('.execute >> nth=1').click()
+  const shown = page.locator('#operations-default-events .live-responses-table .highlight-code')
+  await shown.getByText('data: first').waitFor()
+  t.equal(await page.locator('.loading-container').count(), 0)
+  next[0].resolve('second')
+  await shown.getByText('data: second').waitFor()
+  await page.click('.stop-events')
+  await page.locator('.stop-events').waitFor({ state: 'detached' })
+  next[1].resolve('third')
+  await eventually(() => isOver)
+  t.match(await shown.textContent(), /first.*second/s)
+  t.notMatch(await shown.textContent(), 'third')
+  t.strictSame(
+    faults.filter((fault) => !fault.startsWith('blob:')),
+    [],
+  )
+})
+
 interface Element {
   readonly matches: (selector: string) => boolean
 }

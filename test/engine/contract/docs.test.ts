@@ -109,7 +109,7 @@ t.test('clients that take nothing of a file hold no copy of it', async (t) => {
 
 t.test('the page may load and do what it needs, and nothing else', async (t) => {
   const needed =
-    "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+    "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src blob:; connect-src 'self'"
   const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ${needed}`
   const { port } = await build(t, { BASE_URL: 'https://plants.example/garden' })
   const { headers } = await fetch(`http://127.0.0.1:${port}/docs/`)
