@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify'
-import { releaseBody, reserveBody, reserveValue } from './body-budget.ts'
+import { releaseBody, reserveBody, reserveEvaluation, reserveValue } from './body-budget.ts'
 import type { Body, BodyKind, Media } from './compiled.ts'
 import { readForm, parseMultipart, parseUrlencoded } from './forms.ts'
 import { findType, typeInUtf8 } from './content-type.ts'
@@ -146,7 +146,8 @@ function mediaReader(media: Media, { bodies, texts }: BodyValidators): ReadBody 
     const bytes = await readBytes(payload, limit)
     reserveValue(reply, bytes.length, kind === 'json')
     releaseBody(reply)
-    const { error, value } = validate(parseBody(kind, bytes, payload.headers['content-type']))
+    const parsed = parseBody(kind, bytes, payload.headers['content-type'])
+    const { error, value } = validate(parsed, (held) => reserveEvaluation(reply, held))
     if (error !== undefined) throw new HttpError(400, error)
     return value
   }

@@ -1,6 +1,7 @@
 // The memory that bodies take. deploy/README.md adds it to the other memory of the service.
 import type { FastifyReply } from 'fastify'
 import { Budget } from '../http/budget.ts'
+import { TOO_LONG } from './parsing.ts'
 
 /** The most bytes of all bodies together that are under way: a slow client holds the length that it has announced. */
 const MAX_UNDER_WAY = 64 * 1024 * 1024
@@ -49,4 +50,14 @@ export function reserveValue(reply: FastifyReply, length: number, isJson: boolea
 /** Gives back the room of a value that its method has no more use for. */
 export function releaseValue(reply: FastifyReply): void {
   parsed.giveBack(reply)
+}
+
+/**
+ * Makes room for the evaluation of a value by its schema. It ends before any other request goes on, so nothing stays taken.
+ * @param bytes that the evaluation holds by now, beside the value
+ * @throws {HttpError} 503 if the bodies of others take all room, 413 if the room for all would not suffice
+ */
+export function reserveEvaluation(reply: FastifyReply, bytes: number): void {
+  if (bytes > MAX_PARSED) throw TOO_LONG
+  parsed.checkRoom(reply, bytes)
 }

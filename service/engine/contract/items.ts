@@ -3,7 +3,8 @@ import { isInt64 } from '../json-schema/numbers.ts'
 import { isObject } from '../json-schema/values.ts'
 import type { Contract } from './contract.ts'
 import { reachable } from '../json-schema/flattened-schema.ts'
-import { Validator } from '../json-schema/validator.ts'
+import { TOO_NESTED, Validator } from '../json-schema/validator.ts'
+import { HttpError } from '../errors.ts'
 import { exactJson, parseJson } from '../http/json.ts'
 
 type Part = Pick<Contract, 'items' | 'product' | 'schemas'>
@@ -28,19 +29,32 @@ export function itemReader(
  * Makes the writer of items, which says why an item can't be stored. A member that is `readOnly` or `writeOnly` is not required.
  * @param schema the name of their schema in `components/schemas`
  * @returns a function that makes JSON of an item
+ * @throws {HttpError} 400 for an item that is nested too deep for its schema
  * @throws {Error} for an item that does not fit its schema, or would not be read as it was written
  */
-export function itemWriter(
-  { items, product, schemas }: Part,
-  schema: string,
-): (item: unknown) => string {
+export function itemWriter(part: Part, schema: string): (item: unknown) => string {
+  const { items, product, schemas } = part
+  const read = itemReader(part, schema)
   const validator = new Validator(schemas, 'storing', product.formats)
   const check = validator.compile('item', { $ref: items[schema] ?? '' })
   return (item) => {
     const text = exactJson(item)
     const reason = lossIn(item, 'item') ?? check(item).error
-    if (reason === undefined) return text
-    throw new Error(`this is no item of the schema ${schema}: ${reason}`)
+    if (reason === ITEM_TOO_NESTED.message) throw ITEM_TOO_NESTED
+    if (reason !== undefined) throw new Error(`this is no item of the schema ${schema}: ${reason}`)
+    readBack(text, read)
+    return text
+  }
+}
+
+const ITEM_TOO_NESTED = new HttpError(400, `item ${TOO_NESTED}`)
+
+/** Reads an item before it is stored: its reader evaluates more of its schema than its writer. */
+function readBack(text: string, read: (text: string) => unknown): void {
+  try {
+    read(text)
+  } catch (error) {
+    throw error instanceof RangeError ? ITEM_TOO_NESTED : error
   }
 }
 

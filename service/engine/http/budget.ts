@@ -59,6 +59,18 @@ export class Budget {
     )
   }
 
+  /**
+   * Checks that there is room for bytes that are given back before any other request goes on: they are not taken. While no
+   * other client has bytes, there is as much room as if nothing was taken.
+   * @throws {HttpError} 503 if too few bytes are free
+   */
+  checkRoom(reply: FastifyReply, bytes: number): void {
+    const { total } = this.#parts
+    const isAlone = total === this.#parts.of(clientOf(reply.request))
+    const free = isAlone ? this.#max : this.#max - total
+    if (bytes > free) throw TOO_BUSY
+  }
+
   /** Gives back the part of a request before its response is closed. A request without one has nothing to give back. */
   giveBack(reply: FastifyReply): void {
     this.#ends.get(reply)?.()

@@ -1,5 +1,11 @@
 // The annotations of schemas by which values are changed.
-import type { Annotation, Annotations, Content, Default } from './evaluation.ts'
+import {
+  type Annotation,
+  AnnotationGroup,
+  type Annotations,
+  type Content,
+  type Default,
+} from './evaluation.ts'
 import { decodeInt64, isInt64 } from './numbers.ts'
 import type { Keywords } from './schema.ts'
 import type { Flatten, Mark } from './schema-compiler.ts'
@@ -40,27 +46,29 @@ function defaultsOf({ properties = {} }: Keywords, flatten: Flatten): Default[] 
   return defaults
 }
 
-/** Lists annotations in their order. The annotations of a branch that was added twice are listed once. */
+/** Lists annotations in their order. Those of a group that was added twice are listed once. */
 export function listAnnotations(annotations: Annotations): Annotation[] {
   if (annotations.every(isAnnotation)) return annotations
   const list: Annotation[] = []
-  const seen = new Set<Annotations>()
-  const add = (branch: Annotations): void => {
-    for (const annotation of branch) {
-      if (!Array.isArray(annotation)) {
-        list.push(annotation)
-      } else if (!seen.has(annotation)) {
-        seen.add(annotation)
-        add(annotation)
-      }
-    }
-  }
-  add(annotations)
+  addAll(annotations, list)
   return list
 }
 
-const isAnnotation = (annotation: Annotation | Annotations): annotation is Annotation =>
-  !Array.isArray(annotation)
+function isAnnotation(annotation: Annotation | AnnotationGroup): annotation is Annotation {
+  return !(annotation instanceof AnnotationGroup)
+}
+
+function addAll(annotations: Annotations, list: Annotation[]): void {
+  for (const annotation of annotations) {
+    if (isAnnotation(annotation)) {
+      list.push(annotation)
+      continue
+    }
+    if (annotation.isListed) continue
+    annotation.isListed = true
+    addAll(annotation.annotations, list)
+  }
+}
 
 /** Makes a `bigint` of each int64. */
 export function decodeInt64s(annotations: readonly Annotation[]): void {

@@ -1,5 +1,6 @@
 // Evaluates the members of objects and the items of lists.
-import type { Evaluate, Evaluation, Key } from './evaluation.ts'
+import type { Evaluate, Evaluation } from './evaluation.ts'
+import type { Key } from './validation-error.ts'
 import { isObject } from './values.ts'
 
 /** The evaluations of a member or an item. @param evaluated the keys that other keywords have evaluated */
@@ -19,7 +20,7 @@ export function eachMember(rulesOf: RulesOf<string>): Evaluate {
       if (member === undefined) continue
       const rules = rulesOf(name, evaluated)
       if (rules.length === 0) continue
-      evaluated?.add(name)
+      evaluation.addKey(name, evaluated)
       evaluation.enter(value, name)
       const goesOn = evaluateChild(rules, member, evaluation)
       evaluation.leave()
@@ -36,7 +37,7 @@ export function eachItem(rulesOf: RulesOf<number>): Evaluate {
     for (const [index, item] of value.entries()) {
       const rules = rulesOf(index, evaluated)
       if (rules.length === 0) continue
-      evaluated?.add(String(index))
+      evaluation.addKey(index, evaluated)
       evaluation.enter(value, index)
       const goesOn = evaluateChild(rules, item, evaluation)
       evaluation.leave()

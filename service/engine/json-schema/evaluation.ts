@@ -1,17 +1,7 @@
 // One evaluation of a value: its position in the value, the annotations that it collects, and the error that it ends with.
+import { Memory } from './memory.ts'
 import type { Schema } from './schema.ts'
-
-/** The name of a member, or the index of an item. */
-export type Key = string | number
-
-/** An error of a value. */
-export interface ValidationError {
-  /** The keys that lead to the value: its instance location. The first one is the name of the whole value. */
-  readonly path: readonly Key[]
-  readonly text: string
-  /** Whether it is an error of `enum` or `const`, which often only tell alternatives apart. */
-  readonly isTag: boolean
-}
+import type { Key, Path, ValidationError } from './validation-error.ts'
 
 /** The annotations of a schema by which a valid value is changed. */
 export interface Content {
@@ -40,12 +30,22 @@ export interface Annotation {
   readonly container: object
   /** The name or the index of the value in its container. */
   readonly key: Key
-  /** The instance location (2020-12 core, section 3) of a marked value, which an error may name. Else it is empty. */
-  readonly path: readonly Key[]
+  /** The instance location (2020-12 core, section 3) of a marked value, which an error may name. Else it is undefined. */
+  readonly path: Path | undefined
 }
 
-/** In the order of evaluation. A list in it is of a branch: to copy it would take too long. */
-export type Annotations = (Annotation | Annotations)[]
+/** Annotations of one schema at one place. They may be added several times, and count once. */
+export class AnnotationGroup {
+  readonly annotations: Annotations
+  isListed = false
+
+  constructor(annotations: Annotations) {
+    this.annotations = annotations
+  }
+}
+
+/** In the order of evaluation. A group is not flattened here: to copy it at each level would take quadratic time. */
+export type Annotations = (Annotation | AnnotationGroup)[]
 
 /**
  * Evaluates a value by a keyword, or by a whole schema.
@@ -55,156 +55,252 @@ export type Annotations = (Annotation | Annotations)[]
  */
 export type Evaluate = (value: unknown, evaluation: Evaluation, evaluated?: Set<string>) => boolean
 
-/** The result of a schema that a valid value need not fit. */
-export interface Branch {
-  readonly annotations: Annotations
-  /** Absent if the value fits. */
+/** The result of a schema by itself. */
+export interface Result {
+  /** Its annotations: a group, or the only one. */
+  readonly said: Annotations[number] | undefined
+  /** Undefined if the value fits. */
   readonly error: ValidationError | undefined
+  /** The keys of evaluated members and items, if they were asked for. */
   readonly evaluated: Set<string> | undefined
 }
 
-/** The results of schemas by the container of a value and by its key there: see `memoize.ts`. */
-export type Results = Map<Evaluate, Map<object, Map<Key, Branch>>>
+/**
+ * The most schemas that are evaluated within each other; one that is tried counts twice. In a new process, whose code is not
+ * compiled yet, the stack has room for 1900 of those that take most (`oneOf`).
+ */
+const MAX_NESTED = 1600
+/** The most bytes of memory that an annotation takes, a result, an error or an evaluated key. */
+const BYTES_HELD = 128
+/** For how many of them no memory is reserved, and by how many a reservation grows. */
+const HELD_STEP = 2000
 
-/** The state that all branches of an evaluation share. */
-interface Shared {
-  /** The containers and the keys from the whole value down to the value that is evaluated now. */
-  readonly containers: object[]
-  readonly keys: Key[]
-  /** The results of schemas, and the results where all annotations were collected. */
-  results?: Results
-  resultsOfCollectAll?: Results
-  /** The texts that equal objects and lists share, also by their contents: see `identity.ts`. */
-  identities?: Map<object | string, string>
+/** Says that an evaluation holds this many bytes of memory in all. It may throw, if that is too much. */
+export type Reserve = (bytes: number) => void
+
+interface Options {
+  /** Whether evaluation goes on after an error, so that all annotations are collected. */
+  readonly isCollectAll?: boolean
+  readonly reserve?: Reserve | undefined
 }
-
-const NO_PATH: readonly Key[] = []
 
 /** An evaluation of a value. It knows where it is: whoever goes into a member or an item says so. */
 export class Evaluation {
   readonly annotations: Annotations = []
   /** The last error. */
   error: ValidationError | undefined
-  /** Whether evaluation goes on after an error, so that all annotations are collected. */
-  readonly isCollectAll: boolean
-  readonly #shared: Shared
+  readonly memory = new Memory<Result>()
+  /** How many schemas are being evaluated within each other, see {@link MAX_NESTED}. */
+  #nested = 0
+  #isCollectAll: boolean
+  /** The containers and the keys from the whole value down to the value that is evaluated now. */
+  readonly #containers: object[]
+  readonly #keys: Key[]
+  /** The paths of the first of these keys: each is made when it is needed. */
+  readonly #paths: Path[] = []
+  readonly #reserve: Reserve | undefined
+  /** How many annotations, results, errors and evaluated keys are held, and for how many memory is reserved. */
+  #held = 0
+  #reserved = HELD_STEP
+  /** The texts that equal objects and lists share, also by their contents: see `identity.ts`. */
+  #identities: Map<object | string, string> | undefined
 
-  private constructor(shared: Shared, isCollectAll: boolean) {
-    this.#shared = shared
-    this.isCollectAll = isCollectAll
+  /**
+   * Begins an evaluation.
+   * @param container of the value
+   * @param key of the value in it: its name in messages
+   */
+  constructor(container: object, key: Key, { isCollectAll = false, reserve }: Options = {}) {
+    this.#containers = [container]
+    this.#keys = [key]
+    this.#isCollectAll = isCollectAll
+    this.#reserve = reserve
   }
 
-  /** Begins an evaluation. @param container of the value @param key of the value in it: its name in messages */
-  static of(container: object, key: Key, isCollectAll = false): Evaluation {
-    return new Evaluation({ containers: [container], keys: [key] }, isCollectAll)
+  /** Counts annotations, results, errors and evaluated keys that are held now. @param count negative for what is dropped */
+  hold(count: number): void {
+    this.#held += count
+    if (this.#held <= this.#reserved) return
+    this.#reserved = this.#held + HELD_STEP
+    this.#reserve?.(this.#reserved * BYTES_HELD)
+  }
+
+  /** Whether evaluation goes on after an error, so that all annotations are collected. */
+  get isCollectAll(): boolean {
+    return this.#isCollectAll
+  }
+
+  /** Begins a schema. {@link end} must follow. @throws {RangeError} for more than {@link MAX_NESTED} within each other */
+  begin(): void {
+    this.#nested += 1
+    if (this.#nested > MAX_NESTED) throw new RangeError('too many schemas within each other')
+  }
+
+  end(): void {
+    this.#nested -= 1
   }
 
   /** Goes into a member or an item. {@link leave} must follow. */
   enter(container: object, key: Key): void {
-    this.#shared.containers.push(container)
-    this.#shared.keys.push(key)
+    this.#containers.push(container)
+    this.#keys.push(key)
   }
 
   leave(): void {
-    this.#shared.containers.pop()
-    this.#shared.keys.pop()
+    this.#containers.pop()
+    this.#keys.pop()
+    if (this.#paths.length > this.#keys.length) this.#paths.pop()
   }
 
   get container(): object {
-    return this.#shared.containers.at(-1) ?? {}
+    return this.#containers.at(-1) ?? {}
   }
 
   get key(): Key {
-    return this.#shared.keys.at(-1) ?? ''
+    return this.#keys.at(-1) ?? ''
   }
 
   /** The container of the value has an error, if it is in one. @returns see {@link Evaluate} */
   failContainer(text: string): boolean {
-    const { keys } = this.#shared
-    return this.adopt({ path: keys.slice(0, Math.max(keys.length - 1, 1)), text, isTag: false })
+    const path = this.#path()
+    return this.adopt({ path: path.above ?? path, text, isTag: false })
   }
 
   /** The value has an error. @returns see {@link Evaluate} */
   fail(text: string, isTag = false): boolean {
-    return this.adopt({ path: this.#shared.keys.slice(), text, isTag })
+    return this.adopt({ path: this.#path(), text, isTag })
   }
 
   /** Takes an error that was found elsewhere. @returns see {@link Evaluate} */
   adopt(error: ValidationError): boolean {
     this.error = error
-    return this.isCollectAll
+    return this.#isCollectAll
   }
 
   annotate(content: Content, value: unknown): void {
     const { container, key } = this
-    const path = content.isMarked ? this.#shared.keys.slice() : NO_PATH
+    const path = content.isMarked ? this.#path() : undefined
     this.annotations.push({ content, value, container, key, path })
+    this.hold(1)
   }
 
   /**
-   * Tries a schema that the value need not fit. Its annotations count only if they are added: see {@link add}.
-   * @param evaluated whether the keys of evaluated members and items are asked for
+   * Tries a schema that the value need not fit. What it says of the value counts only if the value fits.
+   * @param evaluated gets the keys of evaluated members and items
+   * @returns the error; undefined if the value fits
    */
-  try(evaluate: Evaluate, value: unknown, evaluated?: Set<string>): Branch {
-    return this.#branchOf(evaluate, value, evaluated, false)
+  try(evaluate: Evaluate, value: unknown, evaluated?: Set<string>): ValidationError | undefined {
+    const { length } = this.annotations
+    const keys = evaluated && new Set<string>()
+    const error = this.#run(evaluate, value, keys, false)
+    if (error !== undefined) {
+      this.#dropFrom(length)
+      this.hold(-(keys?.size ?? 0))
+    } else if (evaluated !== undefined) addAll(keys, evaluated)
+    return error
   }
 
-  /** Evaluates a schema by itself, in a branch of its own that collects all annotations if this evaluation does. */
-  evaluateApart(evaluate: Evaluate, value: unknown, evaluated?: Set<string>): Branch {
-    return this.#branchOf(evaluate, value, evaluated, this.isCollectAll)
+  /** Whether the value fits a schema. What the schema says of the value does not count. */
+  fits(evaluate: Evaluate, value: unknown): boolean {
+    const { length } = this.annotations
+    const error = this.#run(evaluate, value, undefined, false)
+    this.#dropFrom(length)
+    return error === undefined
   }
 
-  /** Adds the annotations of a branch. */
-  add(branch: Branch, evaluated?: Set<string>): void {
-    if (branch.annotations.length > 0) this.annotations.push(branch.annotations)
-    if (evaluated === undefined || branch.evaluated === undefined) return
-    for (const key of branch.evaluated) evaluated.add(key)
+  /** Tries a schema as {@link try} does. What it says of the value counts only if its result is added: see {@link add}. */
+  tryApart(evaluate: Evaluate, value: unknown, evaluated?: Set<string>): Result {
+    return this.#resultOf(evaluate, value, evaluated, false)
   }
 
-  get results(): Results {
-    const shared = this.#shared
-    if (this.isCollectAll) return (shared.resultsOfCollectAll ??= new Map())
-    return (shared.results ??= new Map())
+  /** The result of a schema, with all annotations if this evaluation collects them. */
+  evaluateApart(evaluate: Evaluate, value: unknown, evaluated?: Set<string>): Result {
+    return this.#resultOf(evaluate, value, evaluated, this.#isCollectAll)
+  }
+
+  /** Says that a member or an item is evaluated. @param evaluated the keys, if they are asked for */
+  addKey(key: Key, evaluated: Set<string> | undefined): void {
+    if (evaluated === undefined) return
+    evaluated.add(String(key))
+    this.hold(1)
+  }
+
+  /** Adds what a schema has said of the value. */
+  add({ said, evaluated: keys }: Result, evaluated?: Set<string>): void {
+    if (said !== undefined) this.annotations.push(said)
+    if (evaluated !== undefined) addAll(keys, evaluated)
   }
 
   get identities(): Map<object | string, string> {
-    return (this.#shared.identities ??= new Map())
+    return (this.#identities ??= new Map())
   }
 
-  #branchOf(
+  #path(): Path {
+    const paths = this.#paths
+    let above = paths.at(-1)
+    for (let at = paths.length; at < this.#keys.length; at += 1) {
+      above = { key: this.#keys[at] ?? '', above, length: at + 1 }
+      paths.push(above)
+    }
+    return above ?? { key: '', above: undefined, length: 1 }
+  }
+
+  /** Evaluates a schema, whatever has been an error before. @returns its error */
+  #run(
     evaluate: Evaluate,
     value: unknown,
     evaluated: Set<string> | undefined,
     isCollectAll: boolean,
-  ): Branch {
-    const branch = new Evaluation(this.#shared, isCollectAll)
-    const keys = evaluated === undefined ? undefined : new Set<string>()
-    evaluate(value, branch, keys)
-    return { annotations: branch.annotations, error: branch.error, evaluated: keys }
+  ): ValidationError | undefined {
+    const errorBefore = this.error
+    const isCollectAllBefore = this.#isCollectAll
+    this.error = undefined
+    this.#isCollectAll = isCollectAll
+    this.begin()
+    evaluate(value, this, evaluated)
+    this.end()
+    const { error } = this
+    this.error = errorBefore
+    this.#isCollectAll = isCollectAllBefore
+    return error
+  }
+
+  #resultOf(
+    evaluate: Evaluate,
+    value: unknown,
+    evaluated: Set<string> | undefined,
+    isCollectAll: boolean,
+  ): Result {
+    const { length } = this.annotations
+    const keys = evaluated && new Set<string>()
+    const error = this.#run(evaluate, value, keys, isCollectAll)
+    const doesNotCount = error !== undefined && !isCollectAll
+    if (doesNotCount) this.#dropFrom(length)
+    const said = this.#takeFrom(length)
+    if (said ?? error ?? keys) return { said, error, evaluated: keys }
+    return FITS
+  }
+
+  #dropFrom(length: number): void {
+    const count = this.annotations.length - length
+    if (count === 0) return
+    this.annotations.length = length
+    this.hold(-count)
+  }
+
+  /** Takes the last annotations out. */
+  #takeFrom(length: number): Result['said'] {
+    const count = this.annotations.length - length
+    if (count === 0) return undefined
+    if (count === 1) return this.annotations.pop()
+    this.hold(1)
+    return new AnnotationGroup(this.annotations.splice(length))
   }
 }
 
-/** Whether a value fits a schema. */
-export function fits(evaluate: Evaluate, value: unknown, evaluation: Evaluation): boolean {
-  return evaluation.try(evaluate, value).error === undefined
-}
+/** The result of a schema that says nothing else: most results. */
+const FITS: Result = { said: undefined, error: undefined, evaluated: undefined }
 
-/** The error to report of branches that all failed: the deepest one. @returns undefined if two are as deep */
-export function bestMatch(branches: readonly Branch[]): ValidationError | undefined {
-  let best: ValidationError | undefined
-  let isTie = false
-  for (const { error } of branches) {
-    if (error === undefined) continue
-    const difference = best === undefined ? 1 : rankOf(error) - rankOf(best)
-    if (difference === 0) isTie = true
-    if (difference <= 0) continue
-    best = error
-    isTie = false
-  }
-  return isTie ? undefined : best
-}
-
-/** An error of `enum` and `const` says the least: they only tell alternatives apart. */
-function rankOf({ isTag, path }: ValidationError): number {
-  return isTag ? 0 : path.length
+function addAll(keys: Iterable<string> = [], evaluated: Set<string>): void {
+  for (const key of keys) evaluated.add(key)
 }

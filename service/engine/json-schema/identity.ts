@@ -16,6 +16,7 @@ export function identityOf(value: unknown, evaluation: Evaluation): string {
   const identity = identities.get(contents) ?? `#${identities.size}`
   identities.set(contents, identity)
   identities.set(value, identity)
+  evaluation.hold(1)
   return identity
 }
 

@@ -1,4 +1,4 @@
-import type { Branch, Evaluate, Evaluation, Key } from './evaluation.ts'
+import type { Evaluate } from './evaluation.ts'
 import { isContainer } from './values.ts'
 
 /**
@@ -11,25 +11,21 @@ import { isContainer } from './values.ts'
 export function memoize(evaluate: Evaluate): Evaluate {
   return (value, evaluation, evaluated) => {
     if (!isContainer(value)) return evaluate(value, evaluation, evaluated)
-    const results = resultsOf(evaluate, evaluation)
-    const { key } = evaluation
-    let result = results.get(key)
+    const { memory } = evaluation
+    const results = memory.resultsOf(evaluate, evaluation.isCollectAll)
+    let result = results.find(value, evaluation)
     const lacksKeys = evaluated !== undefined && result?.evaluated === undefined
     if (result === undefined || lacksKeys) {
+      const { length } = memory
       result = evaluation.evaluateApart(evaluate, value, evaluated)
-      results.set(key, result)
+      const forgotten = memory.forgetSince(length)
+      results.add(value, evaluation, result)
+      memory.note(value)
+      const parts = [result, result.error, result.evaluated].filter((part) => part !== undefined)
+      evaluation.hold(parts.length - forgotten)
     }
     if (result.error !== undefined && !evaluation.adopt(result.error)) return false
     evaluation.add(result, evaluated)
     return true
   }
-}
-
-/** The results of a schema for the members or items of the container that the value is in. */
-function resultsOf(evaluate: Evaluate, { results, container }: Evaluation): Map<Key, Branch> {
-  const byContainer = results.get(evaluate) ?? new Map<object, Map<Key, Branch>>()
-  const byKey = byContainer.get(container) ?? new Map<Key, Branch>()
-  results.set(evaluate, byContainer)
-  byContainer.set(container, byKey)
-  return byKey
 }

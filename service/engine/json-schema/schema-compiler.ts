@@ -120,13 +120,18 @@ export class SchemaCompiler {
     const annotation = this.#options.annotate(schema, this.#flatten)
     const { unevaluatedProperties, unevaluatedItems } = schema
     const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
-    return (value, evaluation, evaluated) => {
+    const evaluateKeywords: Evaluate = (value, evaluation, evaluated) => {
+      evaluation.begin()
       if (annotation !== undefined) evaluation.annotate(annotation, value)
-      const own = isAsking ? new Set<string>() : evaluated
-      for (const evaluate of keywords) if (!evaluate(value, evaluation, own)) return false
-      if (isAsking) own?.forEach((key) => evaluated?.add(key))
-      return true
+      let goesOn = true
+      for (const evaluate of keywords) {
+        goesOn = evaluate(value, evaluation, evaluated)
+        if (!goesOn) break
+      }
+      evaluation.end()
+      return goesOn
     }
+    return isAsking ? withOwnKeys(evaluateKeywords) : evaluateKeywords
   }
 
   /** The target is compiled when it is needed, because it may lead back here. */
@@ -162,6 +167,17 @@ export class SchemaCompiler {
 
   readonly #isMarked = (schema: unknown): boolean =>
     this.#flatten(schema).some((part) => this.#options.marks.some((mark) => part[mark] === true))
+}
+
+/** Lets `unevaluated…` ask for the keys of its own schema only. */
+function withOwnKeys(evaluate: Evaluate): Evaluate {
+  return (value, evaluation, evaluated) => {
+    const own = new Set<string>()
+    const goesOn = evaluate(value, evaluation, own)
+    evaluation.hold(-own.size)
+    if (goesOn) for (const key of own) evaluation.addKey(key, evaluated)
+    return goesOn
+  }
 }
 
 /** The schemas of a member in all schemas of its object. @param name if it is known */

@@ -57,10 +57,10 @@ export function readsSent(
     const candidates = candidatesOf(value, types, readers)
     if (candidates.length === 0) return evaluation.fail(REPEATED)
     for (const candidate of candidates) {
-      const branch = evaluation.try(evaluate, candidate, evaluated)
-      if (branch.error !== undefined) continue
+      const result = evaluation.tryApart(evaluate, candidate, evaluated)
+      if (result.error !== undefined) continue
       evaluation.annotate(READ, candidate)
-      evaluation.add(branch, evaluated)
+      evaluation.add(result, evaluated)
       return true
     }
     evaluation.annotate(READ, candidates[0])

@@ -1,26 +1,22 @@
 // Validates values by schemas, and changes them by the annotations of the schemas that apply.
 import { contentOf, decodeInt64s, listAnnotations, type AnnotationOptions } from './annotations.ts'
 import { fillInDefaults, TOO_MANY_DEFAULTS } from './defaults.ts'
-import {
-  type Annotation,
-  type Evaluate,
-  Evaluation,
-  type Key,
-  type ValidationError,
-} from './evaluation.ts'
+import { type Annotation, type Evaluate, Evaluation, type Reserve } from './evaluation.ts'
 import { reachable } from './flattened-schema.ts'
 import { roundNumbers } from './numbers.ts'
 import type { Formats, Schema } from './schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
 import { type Readers, REPEATED, replaceSent } from './sent.ts'
+import { type Key, keysOf, type ValidationError } from './validation-error.ts'
 import { isContainer, isObject } from './values.ts'
 
 /**
  * Validates a value, and changes it.
+ * @param reserve is told how much memory the evaluation takes
  * @param value with numbers as `parseJson` has them. In an incoming value, numbers that are no int64 become a `number`
  * @returns the changed value, or its error, in words that begin with its name
  */
-export type Check = (value: unknown) => Checked
+export type Check = (value: unknown, reserve?: Reserve) => Checked
 interface Checked {
   readonly value?: unknown
   readonly error?: string
@@ -81,8 +77,11 @@ export class Validator {
   compile(name: string, schema: Schema, markedFrom = 1): Check {
     const evaluate = this.#compiler.compileSchema(schema)
     if (this.#use === 'incoming')
-      return (value) => this.#checkIncoming(evaluate, name, value, markedFrom)
-    return (value) => checkOutgoing(evaluate, name, value, markedFrom)
+      return (value, reserve) =>
+        unlessTooNested(name, () =>
+          this.#checkIncoming({ evaluate, name, markedFrom, reserve }, value),
+        )
+    return (value) => unlessTooNested(name, () => checkOutgoing(evaluate, name, value, markedFrom))
   }
 
   /** Makes a `bigint` of each int64 of a value, whether it is valid or not. */
@@ -98,16 +97,16 @@ export class Validator {
     return nodes.some((node) => isObject(node) && node['writeOnly'] === true)
   }
 
-  #checkIncoming(evaluate: Evaluate, name: string, value: unknown, markedFrom: number): Checked {
+  #checkIncoming({ evaluate, name, markedFrom, reserve }: Incoming, value: unknown): Checked {
     const root: Record<string, unknown> = {}
     root[name] = value
-    const evaluation = Evaluation.of(root, name)
+    const evaluation = new Evaluation(root, name, { reserve })
     if (!evaluate(value, evaluation)) return describe(evaluation.error)
     const annotations = listAnnotations(evaluation.annotations)
     const repeated = this.#hasSent && isObject(value) ? replaceSent(annotations, value) : undefined
     if (repeated !== undefined) return { error: `${pointerOf([name, ...repeated])} ${REPEATED}` }
     const readOnly = annotations.find((annotation) => isMarked(annotation, markedFrom))
-    if (readOnly) return { error: `${pointerOf(readOnly.path)} is read-only: leave it out` }
+    if (readOnly) return { error: `${pointerOf(keysOf(readOnly.path))} is read-only: leave it out` }
     const isFilledIn = fillInDefaults(annotations, (schema, container, member) =>
       this.#annotationsOf(schema, container, member),
     )
@@ -119,9 +118,29 @@ export class Validator {
 
   /** The annotations of a value, whether it is valid or not. */
   #annotationsOf(schema: Schema, container: object, key: Key): Annotation[] {
-    const evaluation = Evaluation.of(container, key, true)
+    const evaluation = new Evaluation(container, key, { isCollectAll: true })
     this.#compiler.compileSchema(schema)(Reflect.get(container, key), evaluation)
     return listAnnotations(evaluation.annotations)
+  }
+}
+
+/** The check of an incoming value. */
+interface Incoming {
+  readonly evaluate: Evaluate
+  readonly name: string
+  readonly markedFrom: number
+  readonly reserve: Reserve | undefined
+}
+
+export const TOO_NESTED = 'is nested too deep for its schema'
+
+/** A value may be nested so deep that the schemas of all its levels would exceed the stack. */
+function unlessTooNested(name: string, check: () => Checked): Checked {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof RangeError) return { error: `${name} ${TOO_NESTED}` }
+    throw error
   }
 }
 
@@ -132,7 +151,7 @@ function checkOutgoing(
   value: unknown,
   markedFrom: number,
 ): Checked {
-  const evaluation = Evaluation.of({ [name]: value }, name)
+  const evaluation = new Evaluation({ [name]: value }, name)
   if (!evaluate(value, evaluation)) return describe(evaluation.error)
   if (evaluation.annotations.length === 0) return { value }
   const isWriteOnly = listAnnotations(evaluation.annotations).some((annotation) =>
@@ -152,7 +171,7 @@ function checkWithout(
   markedFrom: number,
 ): Checked {
   const copied = without(value, new Map())
-  const ofCopy = Evaluation.of({ [name]: copied }, name)
+  const ofCopy = new Evaluation({ [name]: copied }, name)
   if (!evaluate(copied, ofCopy)) return describe(ofCopy.error)
   const marked = listAnnotations(ofCopy.annotations).filter((annotation) =>
     isMarked(annotation, markedFrom),
@@ -161,12 +180,12 @@ function checkWithout(
     copied,
     Map.groupBy(marked, ({ container }) => container),
   )
-  const ofRest = Evaluation.of({ [name]: sent }, name)
+  const ofRest = new Evaluation({ [name]: sent }, name)
   return evaluate(sent, ofRest) ? { value: sent } : describe(ofRest.error)
 }
 
 const isMarked = ({ content, path }: Annotation, markedFrom: number) =>
-  content.isMarked && path.length > markedFrom
+  content.isMarked && path !== undefined && path.length > markedFrom
 
 const MAX_POINTER_LENGTH = 500
 
@@ -180,7 +199,7 @@ function pointerOf(path: readonly Key[]): string {
 }
 
 const describe = (error?: ValidationError) => ({
-  error: error ? `${pointerOf(error.path)} ${error.text}` : 'is invalid',
+  error: error ? `${pointerOf(keysOf(error.path))} ${error.text}` : 'is invalid',
 })
 
 /** Copies a value without some of its members and items. @param removed by the object or the list that they are in */

@@ -293,3 +293,22 @@ for (const [when, [head, sent, stage]] of Object.entries(LEFT)) {
     await isEmpty(app)
   })
 }
+
+t.test('what the evaluation of a schema takes counts, too', async (t) => {
+  const tree = '#/components/schemas/tree'
+  const json = `content: { application/json: { x-body-limit: ${8 * MIB}, schema: { $ref: '${tree}' } } }`
+  const app = await listen(
+    t,
+    `paths:
+  /x: { post: { operationId: run, requestBody: { ${json} }, responses: { '200': { description: Done, content: { application/json: {} } } } } }
+components: { schemas: { tree: { anyOf: [{ type: integer, format: int64 }, { type: array, items: { $ref: '${tree}' } }] } } }
+`,
+    async () => ({ status: 200, body: {} }),
+  )
+  const sizes = { 1: 200, 4: 413 }
+  for (const [size, status] of Object.entries(sizes)) {
+    const integers = `[${'[7],'.repeat((Number(size) * MIB) / 4)}7]`
+    const head = `${JSON_TYPE}\r\nContent-Length: ${integers.length}`
+    t.equal(statusOf(await answerOf(app, head, integers)), status, `${size} MiB`)
+  }
+})

@@ -2,6 +2,7 @@
 import type { Content } from '../../../service/engine/json-schema/evaluation.ts'
 import { listAnnotations } from '../../../service/engine/json-schema/annotations.ts'
 import { Evaluation } from '../../../service/engine/json-schema/evaluation.ts'
+import { keysOf } from '../../../service/engine/json-schema/validation-error.ts'
 import type { Keywords, Schema } from '../../../service/engine/json-schema/schema.ts'
 import { SchemaCompiler } from '../../../service/engine/json-schema/schema-compiler.ts'
 import { Validator } from '../../../service/engine/json-schema/validator.ts'
@@ -34,10 +35,10 @@ export function standardAnnotations(schema: unknown): (value: unknown) => Applie
   const compiler = new SchemaCompiler(targetsIn(root), { formats: {}, marks: [], annotate })
   const evaluate = compiler.compileSchema(root)
   return (value) => {
-    const evaluation = Evaluation.of({ '': value }, '')
+    const evaluation = new Evaluation({ '': value }, '')
     if (!evaluate(value, evaluation)) return []
     return listAnnotations(evaluation.annotations).map(({ path, content }) => ({
-      location: path.join('/'),
+      location: keysOf(path).join('/'),
       schema: schemas.get(content) ?? {},
     }))
   }

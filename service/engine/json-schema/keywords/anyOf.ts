@@ -1,4 +1,4 @@
-import { bestMatch } from '../evaluation.ts'
+import { bestMatch, type ValidationError } from '../validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 core, section 10.2.1.2. Each alternative that fits has annotations, so all are tried. */
@@ -6,13 +6,15 @@ export const anyOf: Keyword = ({ anyOf: schemas }, { inPlace }) => {
   if (schemas === undefined) return undefined
   const alternatives = schemas.map(inPlace)
   return (value, evaluation, evaluated) => {
-    const branches = alternatives.map((evaluate) => evaluation.try(evaluate, value, evaluated))
-    const valid = branches.filter(({ error }) => error === undefined)
-    for (const branch of valid) evaluation.add(branch, evaluated)
-    if (valid.length > 0) return true
+    const errors: ValidationError[] = []
+    for (const evaluate of alternatives) {
+      const error = evaluation.try(evaluate, value, evaluated)
+      if (error !== undefined) errors.push(error)
+    }
+    if (errors.length < alternatives.length) return true
     if (evaluation.isCollectAll)
       for (const evaluate of alternatives) evaluate(value, evaluation, evaluated)
-    const error = bestMatch(branches)
+    const error = bestMatch(errors)
     return error === undefined ? evaluation.fail(TEXT) : evaluation.adopt(error)
   }
 }

@@ -1,4 +1,4 @@
-import { type Evaluation, fits } from '../evaluation.ts'
+import type { Evaluation } from '../evaluation.ts'
 import type { Keyword } from './keyword.ts'
 
 /**
@@ -18,11 +18,10 @@ export const contains: Keyword = (schema, { item, condition }) => {
     const matching: number[] = []
     for (const index of presentItems(value)) {
       evaluation.enter(value, index)
-      const branch = evaluation.try(evaluateItem, value[index])
+      const error = evaluation.try(evaluateItem, value[index])
       evaluation.leave()
-      if (branch.error !== undefined) continue
-      evaluation.add(branch)
-      evaluated?.add(String(index))
+      if (error !== undefined) continue
+      evaluation.addKey(index, evaluated)
       matching.push(index)
     }
     const isTooMuch = (indexes: readonly number[]) => indexes.length > most
@@ -35,7 +34,7 @@ export const contains: Keyword = (schema, { item, condition }) => {
 
   function isCompleteItem(list: readonly unknown[], index: number, evaluation: Evaluation) {
     evaluation.enter(list, index)
-    const isValid = fits(isComplete, list[index], evaluation)
+    const isValid = evaluation.fits(isComplete, list[index])
     evaluation.leave()
     return isValid
   }

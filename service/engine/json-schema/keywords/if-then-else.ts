@@ -7,9 +7,8 @@ export const ifThenElse: Keyword = (schema, { inPlace, condition }) => {
   const evaluateThen = inPlace(schema.then ?? true)
   const evaluateElse = inPlace(schema.else ?? true)
   return (value, evaluation, evaluated) => {
-    const branch = evaluation.try(test, value, evaluated)
-    if (branch.error !== undefined) return evaluateElse(value, evaluation, evaluated)
-    evaluation.add(branch, evaluated)
-    return evaluateThen(value, evaluation, evaluated)
+    const error = evaluation.try(test, value, evaluated)
+    const evaluate = error === undefined ? evaluateThen : evaluateElse
+    return evaluate(value, evaluation, evaluated)
   }
 }

@@ -1,4 +1,3 @@
-import { fits } from '../evaluation.ts'
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 core, section 10.2.1.4. */
@@ -6,5 +5,5 @@ export const not: Keyword = ({ not: schema, description }, { condition }) => {
   if (schema === undefined) return undefined
   const evaluate = condition(schema)
   const text = description ? `is invalid: ${description}` : 'must NOT be valid'
-  return (value, evaluation) => !fits(evaluate, value, evaluation) || evaluation.fail(text)
+  return (value, evaluation) => !evaluation.fits(evaluate, value) || evaluation.fail(text)
 }

@@ -1,5 +1,13 @@
-import { bestMatch, fits } from '../evaluation.ts'
+import type { Evaluate, Result } from '../evaluation.ts'
+import { bestMatch, type ValidationError } from '../validation-error.ts'
 import type { Keyword } from './keyword.ts'
+
+/** An alternative that the value fits. */
+interface Valid {
+  readonly result: Result
+  /** Evaluates whether it has all its required members. */
+  readonly isComplete: Evaluate
+}
 
 /**
  * 2020-12 core, section 10.2.1.3. A value may lack a required member that only the other side sends, and so may fit several
@@ -12,21 +20,23 @@ export const oneOf: Keyword = ({ oneOf: schemas }, { inPlace, condition }) => {
     isComplete: condition(schema),
   }))
   return (value, evaluation, evaluated) => {
-    const branches = alternatives.map(({ evaluate, isComplete }) => ({
-      ...evaluation.try(evaluate, value, evaluated),
-      isComplete,
-    }))
-    const valid = branches.filter(({ error }) => error === undefined)
+    const valid: Valid[] = []
+    const errors: ValidationError[] = []
+    for (const { evaluate, isComplete } of alternatives) {
+      const result = evaluation.tryApart(evaluate, value, evaluated)
+      if (result.error === undefined) valid.push({ result, isComplete })
+      else errors.push(result.error)
+    }
     const counted =
       valid.length < 2
         ? valid
-        : valid.filter((branch) => fits(branch.isComplete, value, evaluation))
-    for (const branch of counted) evaluation.add(branch, evaluated)
+        : valid.filter(({ isComplete }) => evaluation.fits(isComplete, value))
+    for (const { result } of counted) evaluation.add(result, evaluated)
     if (counted.length === 1) return true
     if (valid.length > 0) return evaluation.fail(TEXT)
     if (evaluation.isCollectAll)
       for (const { evaluate } of alternatives) evaluate(value, evaluation, evaluated)
-    const error = bestMatch(branches)
+    const error = bestMatch(errors)
     return error === undefined ? evaluation.fail(TEXT) : evaluation.adopt(error)
   }
 }
