@@ -2,7 +2,7 @@
 // rows of OpenAPI.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { isExponential } from './exponential-patterns.ts'
+import { type Growth, growthOf } from './slow-patterns.ts'
 import { nameOf } from './source-locations.ts'
 import { declaredTypes, isFile, type SchemaObject, schemaWith, type SentAs } from './shapes.ts'
 import { isObject } from '../engine/json-schema/values.ts'
@@ -27,7 +27,10 @@ const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const isNoPattern: Condition = (value) => patternsIn(value).includes(undefined)
-const takesLong: Condition = (value) => patternsIn(value).some(isSlow)
+const takesLong: Condition = (value) => patternsIn(value).some(growsBy('exponential'))
+/** The names of members have no `maxLength` beside their pattern. */
+const needsBound: Condition = (value, { maxLength }) =>
+  (isObject(value) || maxLength === undefined) && patternsIn(value).some(growsBy('polynomial'))
 const needsNoFlag: Condition = (value) => patternsIn(value).some((pattern) => pattern?.flags === '')
 
 /** The names of members are the keys of an object, or the items of a list. */
@@ -60,6 +63,8 @@ const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/.
 const NO_PATTERN = 'the pattern is not a regular expression of ECMAScript'
 const SLOW =
   'a short text can keep this pattern busy for hours: repeat no group that has a repetition or alternatives of the same texts'
+const UNBOUNDED =
+  'a long text can keep this pattern busy for seconds, because its time grows with the square of the length or more: write a maxLength beside it, or let each repetition end at a character that it does not match'
 const NO_FLAG = 'this pattern works only without the flag u: it is served so'
 const NO_FORMAT =
   'the format {value} validates nothing here: formats in product.ts may have a function for it'
@@ -78,6 +83,7 @@ const ROWS: readonly KeywordRow[] = [
   error(/^uniqueItems$/, hasFiles, NO_FILES),
   error(/^(properties|required)$/, hasProto, NO_PROTO),
   warning(PATTERNS, takesLong, SLOW),
+  warning(PATTERNS, needsBound, UNBOUNDED),
   warning(PATTERNS, needsNoFlag, NO_FLAG),
   warning(/^format$/, validatesNothing, NO_FORMAT),
   warning(/^nullable$/, isTrue, NULLABLE),
@@ -118,8 +124,8 @@ function patternOf(pattern: unknown): RegExp | undefined {
   }
 }
 
-function isSlow(pattern: RegExp | undefined): boolean {
-  return pattern !== undefined && isExponential(pattern)
+function growsBy(growth: Growth): (pattern: RegExp | undefined) => boolean {
+  return (pattern) => pattern !== undefined && growthOf(pattern) === growth
 }
 
 const META = new Ajv2020({

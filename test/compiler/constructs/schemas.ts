@@ -166,6 +166,12 @@ export const SCHEMAS: Constructs = {
     '{"x":"aab","A":"a-b"}',
     '{"x":"a"} {"A":"-"}',
   ),
+  'a pattern whose time grows with the square of the length or more, without `maxLength` beside it':
+    schema(
+      "type: object\npatternProperties: { 'a+b': true }\npropertyNames: { pattern: '\\s*$' }\nproperties: { A: { type: string, pattern: '^[^@]+@[^@]+\\.[^@]+$' } }",
+      '{"A":"a@b.c"}',
+      '{"A":"a"}',
+    ),
   'a pattern that ECMAScript does not have': `${body("type: string\npattern: '(?i)a' # here").replace("{ '200'", "{ '400': { $ref: '#/components/responses/No' }, '200'")}components: { responses: { No: { description: No, content: { application/json: { schema: { type: string, pattern: '(' } } } } } }`,
   '`contentEncoding`, `contentMediaType`, `contentSchema` in JSON: nothing is validated by them':
     schema('type: string\ncontentEncoding: base64\ncontentMediaType: image/png', '"AA=="'),

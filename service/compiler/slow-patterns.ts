@@ -1,0 +1,30 @@
+// Finds patterns whose time grows faster than the length of the text: one text would keep the whole service busy.
+import { createRequire } from 'node:module'
+
+/** How the time of a pattern grows with the length of a text: `linear` also where it is not known to grow faster. */
+export type Growth = 'linear' | 'polynomial' | 'exponential'
+
+/** A pattern that repeats nothing without a bound, and no group, takes no long time. */
+const REPEATED = /[*+]|,}|\)[{]/
+/** Milliseconds for a pattern. One that takes longer has no warning. */
+const CHECK_TIMEOUT = 1000
+
+const require = createRequire(import.meta.url)
+/** By pattern. Many documents repeat the same ones. */
+const results = new Map<string, Growth>()
+
+/** How the time of a pattern grows. One with a look-around or a back-reference is taken for linear. */
+export function growthOf({ source, flags }: RegExp): Growth {
+  if (!REPEATED.test(source)) return 'linear'
+  const result = results.get(source) ?? check(source, flags)
+  results.set(source, result)
+  return result
+}
+
+/** Loads the checker only here: it takes as long as the rest of a small compilation. */
+function check(source: string, flags: string): Growth {
+  const { checkSync } = require('recheck/lib/browser.js') as typeof import('recheck')
+  const result = checkSync(source, flags, { checker: 'automaton', timeout: CHECK_TIMEOUT })
+  if (result.status !== 'vulnerable') return 'linear'
+  return result.complexity.type === 'exponential' ? 'exponential' : 'polynomial'
+}
