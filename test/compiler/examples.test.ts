@@ -1,7 +1,7 @@
 // The examples that an operation without a method is answered with, in `npm run dev`.
 import t, { type Test } from 'tap'
 import { readDraft } from '../../service/compiler/draft.ts'
-import { answerExample } from '../../service/engine/contract/examples.ts'
+import { answerExample } from '../../service/engine/contract/prefer.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 import { contract } from '../support/small.ts'
 

@@ -1,6 +1,4 @@
-// Answers an operation whose method is not written yet with an example of the contract, in `npm run dev`.
-import { HttpError } from '../errors.ts'
-import type { Answer } from './answer.ts'
+// The examples of a contract that is being written: what `npm run dev` answers for a method that is missing.
 
 /** An answer as the contract shows it. */
 export interface Example {
@@ -27,63 +25,4 @@ export interface ContractExamples {
   readonly operations: ReadonlyMap<string, OperationExamples>
   /** Whether a request that wishes for none gets the first one. */
   readonly isUnasked: boolean
-}
-
-/** The wish of a request: an example by its name, by its status, or by both. */
-interface Wish {
-  readonly code: string | undefined
-  readonly example: string | undefined
-}
-
-/**
- * Answers with the example that a request wishes for.
- * @param missing says which method is missing
- * @param prefer the header `Prefer` of the request
- * @throws {HttpError} 501 with the names of the examples and the method to paste, if the request wishes for no example, or for
- *   one that the contract does not have
- */
-export function answerExample(
-  missing: string,
-  { answers, method }: OperationExamples,
-  isUnasked: boolean,
-  prefer: string,
-): Answer {
-  const wish = readWish(prefer)
-  const hasWish = wish.code !== undefined || wish.example !== undefined
-  const example = answers.find((candidate) => fulfils(candidate, wish))
-  if (example === undefined || !(hasWish || isUnasked))
-    throw new HttpError(501, `${missing}. ${listOf(answers)}. To begin with, paste:\n${method}`)
-  const { name, status, body, isEvent } = example
-  const applied = name === undefined ? `code=${status}` : `example=${name}`
-  const headers = hasWish ? { 'preference-applied': applied } : {}
-  if (body === undefined) return { status, headers }
-  return { status, headers, body: isEvent ? streamOf(body) : body }
-}
-
-/** A stream of one event. */
-async function* streamOf(data: unknown) {
-  yield { data }
-}
-
-/** Reads a header `Prefer` (RFC 7240, section 2): preferences with a value, which may be in quotes, and commas between. */
-function readWish(prefer: string): Wish {
-  const preferences = prefer.split(',').map((preference) => {
-    const [name = '', value = ''] = preference.split('=', 2)
-    return [name.trim().toLowerCase(), value.trim().replaceAll('"', '')] as const
-  })
-  const values = new Map(preferences)
-  return { code: values.get('code'), example: values.get('example') }
-}
-
-function fulfils({ name, status }: Example, { code, example }: Wish): boolean {
-  const hasCode = code === undefined || code === String(status)
-  return hasCode && (example === undefined || example === name)
-}
-
-function listOf(answers: readonly Example[]): string {
-  if (answers.length === 0) return 'The contract has no example of its answer'
-  const wishes = answers.map(({ name, status }) =>
-    name === undefined ? `code=${status}` : `example=${name}`,
-  )
-  return `By a header Prefer it answers an example: ${wishes.join('; ')}`
 }
