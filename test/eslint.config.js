@@ -8,7 +8,7 @@ const VAGUE_NAMES = ['found', 'made', 'given', 'known', 'holder']
 export default tseslint.config(
   { ignores: ['**/*.gen.ts', '.tap/', 'test/system/release/clients/'] },
   {
-    files: ['service/**/*.ts', 'test/**/*.ts'],
+    files: ['service/**/*.ts', 'packages/**/*.ts', 'test/**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: `${import.meta.dirname}/..` },
@@ -44,13 +44,13 @@ export default tseslint.config(
   },
   {
     // What a person reads at a terminal has one writer, which shows control characters as escapes.
-    files: ['service/**/*.ts'],
+    files: ['service/**/*.ts', 'packages/*/src/**/*.ts'],
     ignores: ['service/engine/ops/terminal.ts'],
     rules: { 'no-console': 'error' },
   },
   {
     // A test is awaited by tap; what it reads is unknown until it is compared.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'packages/*/test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',

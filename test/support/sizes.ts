@@ -8,7 +8,8 @@ const PLACES = {
   'engine/': 'service/engine/**/*.ts',
   'compiler/': 'service/compiler/**/*.ts',
   'store/': 'service/store/**/*.ts',
-  'test/': 'test/**/*.ts',
+  'packages/': 'packages/*/src/**/*.ts',
+  'test/': '{test,packages/*/test}/**/*.ts',
 }
 
 const row = (cells: readonly (string | number)[]) =>
