@@ -2,8 +2,7 @@
 // document in place: the locations of its objects must be stored again.
 import { bundle, type NormalizedProblem, type Oas3_1Definition } from '@redocly/openapi-core'
 import { Document as YamlDocument, visit } from 'yaml'
-import { reachable } from '../engine/json-schema/flattened-schema.ts'
-import { isContainer, isObject } from '../engine/json-schema/values.ts'
+import { isContainer, isObject, reachable } from '@plant-store/json-schema'
 import { moveRefsIntoAllOf } from './keywords-beside-ref.ts'
 import { bundlingConfig } from './lint.ts'
 import type { File } from './source-locations.ts'

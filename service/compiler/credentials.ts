@@ -1,7 +1,7 @@
 // Compiles the security of an operation, and says which guards the product must have for it.
 import type { Requirement, SecurityScheme } from '../engine/contract/compiled.ts'
 import { isGuarded, lackedFor, supportedAlternatives } from '../engine/for-compiler.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import { stringCode } from './printing.ts'
 import { deref, usableEntries } from './references.ts'
 import type { Context } from './schemas.ts'

@@ -1,5 +1,5 @@
 // The member `encoding` of a form: served only if it says no more than the defaults (OpenAPI 3.1.0, section 4.8.15).
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import { deref, member } from './references.ts'
 import { allowedTypes, fieldsOf, isFile, schemaWith } from './shapes.ts'
 

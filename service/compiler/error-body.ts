@@ -3,7 +3,7 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
 import type { WriteBody } from '../engine/for-compiler.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import { keyCode, valueCode } from './printing.ts'
 
 /** An expression: as TypeScript, and as a function. */

@@ -2,7 +2,7 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
 import type { Example, OperationExamples } from '../engine/for-compiler.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'

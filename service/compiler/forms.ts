@@ -4,7 +4,7 @@ import type * as openapi from './document.ts'
 import { namesTypesOfFiles } from './encodings.ts'
 import type { Context } from './schemas.ts'
 import { allowedTypes, fieldsOf, isReadable, UNREADABLE } from './shapes.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 
 type FormKind = Extract<BodyKind, 'multipart' | 'urlencoded'>
 

@@ -1,6 +1,6 @@
 // Members that say nothing where they stand: they are read as if they were not there, each with a note. Authors write
 // `parameters:` in YAML and leave it empty, or `required: true` in the schema of a member.
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import type { Diagnostics } from './diagnostics.ts'
 import { type File, tokenOf } from './source-locations.ts'
 

@@ -1,5 +1,5 @@
 // Lower bounds above upper ones.
-import type { Keywords } from '../engine/json-schema/schema.ts'
+import type { Keywords } from '@plant-store/json-schema'
 import type { Parts } from './impossible-types.ts'
 
 type Size = 'Length' | 'Items' | 'Properties' | 'Contains'

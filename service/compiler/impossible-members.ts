@@ -1,5 +1,5 @@
 // The schemas of the members and the items of values.
-import type { Keywords, Schema } from '../engine/json-schema/schema.ts'
+import type { Keywords, Schema } from '@plant-store/json-schema'
 import type { Parts } from './impossible-types.ts'
 
 /** The schemas of the item at an index of a list. */

@@ -1,6 +1,6 @@
 // Finds schemas that no value fits, such as a required member that `additionalProperties: false` of another part refuses. What
 // can't be decided here, as by `pattern` or `if`, counts as possible: a warning is always right.
-import type { Keywords, Schema } from '../engine/json-schema/schema.ts'
+import type { Keywords, Schema } from '@plant-store/json-schema'
 import { boundsFault, sizeFault } from './impossible-bounds.ts'
 import { isOther, itemSchemas, memberSchemas, mentions, ownValue } from './impossible-members.ts'
 import { hasNoKeywords, type Parts, typesOf } from './impossible-types.ts'

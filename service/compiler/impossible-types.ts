@@ -1,5 +1,5 @@
 // The types that schemas allow together.
-import type { Keywords, Schema } from '../engine/json-schema/schema.ts'
+import type { Keywords, Schema } from '@plant-store/json-schema'
 
 /** Schemas that a value must fit, all of them. */
 export type Parts = readonly Keywords[]

@@ -1,7 +1,6 @@
 // Warns of the schemas that nothing fits: the first valid request would be refused, or the first answer would be 500.
 import type { Operation } from '../engine/contract/compiled.ts'
-import type { Keywords, Schema } from '../engine/json-schema/schema.ts'
-import { reachable } from '../engine/json-schema/flattened-schema.ts'
+import { type Keywords, reachable, type Schema } from '@plant-store/json-schema'
 import { type Direction, Impossibility, type Possible } from './impossible-schemas.ts'
 import { ownValue } from './impossible-members.ts'
 import { hasNoKeywords } from './impossible-types.ts'

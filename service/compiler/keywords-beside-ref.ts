@@ -1,6 +1,6 @@
 // Rewrites schemas for Redocly's bundler, which replaces a reference to a reference by its final target.
 import { isRef } from '@redocly/openapi-core'
-import { reachable } from '../engine/json-schema/flattened-schema.ts'
+import { reachable } from '@plant-store/json-schema'
 import { hasKeywords } from './keywords.ts'
 import { member } from './references.ts'
 

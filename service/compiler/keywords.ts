@@ -1,7 +1,5 @@
 // Compiles the keywords of schemas: which of them the service evaluates, and in which form.
-import type { Schema } from '../engine/json-schema/schema.ts'
-import { declaredTypes, type SchemaObject } from '../engine/json-schema/allowed-types.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import { declaredTypes, isObject, type Schema, type SchemaObject } from '@plant-store/json-schema'
 
 /** A schema that is being compiled. */
 interface Part {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { createConfig, type NormalizedProblem, Oas3_1Types } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
 

@@ -1,7 +1,7 @@
 // The normal form of operations: references are followed, parameters of the path are merged, absent names and responses are
 // added. The document itself stays unchanged, and no fault is reported here.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import { pathOfServer } from '../engine/for-compiler.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries, member, tryDeref } from './references.ts'

@@ -2,7 +2,7 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Operation } from '../engine/contract/compiled.ts'
 import { pathOfServer, reasonOf, type Server } from '../engine/for-compiler.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import { readSecurity } from './credentials.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'

@@ -2,7 +2,7 @@
 // string of it may end the quotes, the comment or the line that it stands in. engine/ops/shell.ts prints words of a shell, and
 // bundle.ts YAML.
 import { visible } from '../engine/for-compiler.ts'
-import { isContainer } from '../engine/json-schema/values.ts'
+import { isContainer } from '@plant-store/json-schema'
 
 /** The name of a property that needs no quotes. */
 const NAME = /^[a-z_$][\w$]*$/i

@@ -5,10 +5,13 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { type Growth, growthOf } from './slow-patterns.ts'
 import { nameOf } from './source-locations.ts'
 import { declaredTypes, isFile, type SchemaObject, schemaWith, type SentAs } from './shapes.ts'
-import { isObject } from '../engine/json-schema/values.ts'
-import { toRegExp } from '../engine/json-schema/patterns.ts'
-import { REGISTERED } from '../engine/json-schema/keywords/format.ts'
-import { isIntegerFormat, isNumeric } from '../engine/json-schema/numbers.ts'
+import {
+  isIntegerFormat,
+  isNumeric,
+  isObject,
+  REGISTERED,
+  toRegExp,
+} from '@plant-store/json-schema'
 
 const DIALECT =
   /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/

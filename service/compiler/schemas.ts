@@ -1,11 +1,14 @@
 // Compiles the schemas of a contract for the engine's json-schema/, and reports keywords that it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { SchemaObject } from '../engine/json-schema/allowed-types.ts'
-import { FILLS_IN_TOO_MUCH } from '../engine/json-schema/defaults.ts'
-import { flattenedSchema } from '../engine/json-schema/flattened-schema.ts'
-import type { Schema } from '../engine/json-schema/schema.ts'
-import { type Check, Validator } from '../engine/json-schema/validator.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+import {
+  type Check,
+  FILLS_IN_TOO_MUCH,
+  flattenedSchema,
+  isObject,
+  type Schema,
+  type SchemaObject,
+  Validator,
+} from '@plant-store/json-schema'
 import { type DescribedError, type ProductHooks, reasonOf } from '../engine/for-compiler.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { compileKeyword, isSchema } from './keywords.ts'

@@ -2,15 +2,15 @@
 import {
   allowedTypes as allowedTypesBy,
   alternativesOf,
+  flattenedSchema as flattenedSchemaBy,
+  isObject,
   itemSchemasOf,
+  type Keywords,
   type SchemaObject,
-} from '../engine/json-schema/allowed-types.ts'
-import { flattenedSchema as flattenedSchemaBy } from '../engine/json-schema/flattened-schema.ts'
-import type { Keywords } from '../engine/json-schema/schema.ts'
-import { isObject } from '../engine/json-schema/values.ts'
+} from '@plant-store/json-schema'
 import { member, resolveReference } from './references.ts'
 
-export { declaredTypes, type SchemaObject } from '../engine/json-schema/allowed-types.ts'
+export { declaredTypes, type SchemaObject } from '@plant-store/json-schema'
 
 /** How values are sent: only a form has files. */
 export type SentAs = 'json' | 'form'

@@ -9,8 +9,7 @@ import { derefEntries, member, resolveReference, tryDeref, usableEntries } from 
 import { findLocation, locationOf, nameOf } from './source-locations.ts'
 import type { Schemas } from './schemas.ts'
 import { declaredTypes, isFile, flattenedSchema, type SchemaObject, schemasAt } from './shapes.ts'
-import { isContainer, isObject } from '../engine/json-schema/values.ts'
-import { isInt64, isNumeric } from '../engine/json-schema/numbers.ts'
+import { isContainer, isInt64, isNumeric, isObject } from '@plant-store/json-schema'
 
 /** Other schemas for the same values: they may make an integer an int64. */
 interface Context {

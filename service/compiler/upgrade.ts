@@ -1,6 +1,6 @@
 // Reads a document of OpenAPI 3.0 as one of 3.1. The file stays as it was written.
 import { upgradeFromThreeToThreeOne } from '@scalar/openapi-upgrader/3.0-to-3.1'
-import { isObject } from '../engine/json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import type { Diagnostics } from './diagnostics.ts'
 import { member } from './references.ts'
 import type { File } from './source-locations.ts'

@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache'
 import { ADDRESS_OF_KEYS, type Config, isAddressOfKeys } from '../config.ts'
 import type { Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
-import { isObject } from '../json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 import { type CheckToken, nameCaller } from './guard.ts'
 
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */

@@ -9,7 +9,7 @@ import { releaseValue } from './body-budget.ts'
 import { EventStream, returnEvents } from './events.ts'
 import { type BodyWriter, misfit, ResponseWriters } from './response-writer.ts'
 import { reserveStream } from './stream-budget.ts'
-import type { Validator } from '../json-schema/validator.ts'
+import type { Validator } from '@plant-store/json-schema'
 import { reportFault } from '../http/error-answers.ts'
 import { validateHeaderName, validateHeaderValue } from '../http/node.ts'
 

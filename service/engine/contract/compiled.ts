@@ -1,5 +1,5 @@
 // The types of a compiled contract: `npm run generate` writes it as plain values, so that a start need not parse YAML.
-import type { Schema } from '../json-schema/schema.ts'
+import type { Schema } from '@plant-store/json-schema'
 
 export interface Compiled {
   readonly title: string

@@ -3,11 +3,15 @@ import { inspect } from 'node:util'
 import type { Compiled, Operation } from './compiled.ts'
 import { statusesOf, type WriteBody } from './error-forms.ts'
 import type { ProductHooks } from './product-hooks.ts'
-import { type Check, Validator } from '../json-schema/validator.ts'
+import {
+  alternativesOf,
+  type Check,
+  flattenedSchema,
+  isObject,
+  type SchemaObject,
+  Validator,
+} from '@plant-store/json-schema'
 import type { ErrorOrigin } from '../http/error-answers.ts'
-import { alternativesOf, type SchemaObject } from '../json-schema/allowed-types.ts'
-import { flattenedSchema } from '../json-schema/flattened-schema.ts'
-import { isObject } from '../json-schema/values.ts'
 import { MAX_MESSAGE_LENGTH, reasonOf } from '../errors.ts'
 
 /** Errors of an operation that have one schema. */

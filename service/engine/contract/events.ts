@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { isObject } from '../json-schema/values.ts'
+import { isObject } from '@plant-store/json-schema'
 
 /** The parts of an event that can end it too early, or that clients ignore: a line break and NUL. */
 const UNSENDABLE = /[\r\n\0]/

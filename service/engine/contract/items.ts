@@ -1,9 +1,6 @@
 // Items of collections. An item is checked by its schema before it is stored. When it is read, its int64s become `bigint`s.
-import { isInt64 } from '../json-schema/numbers.ts'
-import { isObject } from '../json-schema/values.ts'
+import { isInt64, isObject, reachable, TOO_NESTED, Validator } from '@plant-store/json-schema'
 import type { Contract } from './contract.ts'
-import { reachable } from '../json-schema/flattened-schema.ts'
-import { TOO_NESTED, Validator } from '../json-schema/validator.ts'
 import { HttpError } from '../errors.ts'
 import { exactJson, parseJson } from '../http/json.ts'
 

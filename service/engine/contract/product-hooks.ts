@@ -1,7 +1,7 @@
 // The hooks of a product: functions for the security schemes, errors and formats that only the product knows.
 import type { FastifyRequest } from 'fastify'
 import type { ErrorOrigin } from '../http/error-answers.ts'
-import type { Formats } from '../json-schema/schema.ts'
+import type { Formats } from '@plant-store/json-schema'
 
 /**
  * The sender of a request, as the guard of a product has identified it.

@@ -4,7 +4,7 @@ import { findStatus } from './error-forms.ts'
 import { findType } from './content-type.ts'
 import { exactJson, JsonText, MAX_LEVELS } from '../http/json.ts'
 import { validateHeaderValue } from '../http/node.ts'
-import type { Check, Validator } from '../json-schema/validator.ts'
+import type { Check, Validator } from '@plant-store/json-schema'
 
 /** The media type of a response, and the writer of its bodies. */
 export interface Content {

@@ -1,5 +1,5 @@
 // Reads the text of a parameter, or of a field of a form, as a value of a type. The spelling is that of JSON.
-import type { Part, Readers } from '../json-schema/sent.ts'
+import type { Part, Readers } from '@plant-store/json-schema'
 import { parseJson, toExact, TooDeep } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 

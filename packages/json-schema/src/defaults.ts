@@ -1,0 +1,53 @@
+// Fills in the defaults of members that are absent. JSON Schema calls a default an annotation (2020-12 validation, section 9.2).
+import type { Annotation } from './core/evaluation.ts'
+import type { Schema } from './core/schema.ts'
+import { isObject } from './core/values.ts'
+
+/** The most members that are filled in for an absent member: the member itself, and the members in its default. */
+const MAX_FILLED_IN = 100
+/** The error of a default that would fill in more. The compiler leaves such a default out. */
+export const FILLS_IN_TOO_MUCH = `would fill in more than ${MAX_FILLED_IN} members`
+/** The most defaults of a value. Else a few bytes of a list could become many objects. */
+const MAX_DEFAULTS = 100_000
+export const TOO_MANY_DEFAULTS = `must NOT lack more than ${MAX_DEFAULTS} members that have a default`
+
+/** Evaluates a default by the schema of its member, at its place. */
+type Annotate = (schema: Schema, container: object, name: string) => readonly Annotation[]
+
+/**
+ * Fills in defaults, and the defaults of members in them.
+ * @param annotations of the value; the annotations of defaults are added to them
+ * @returns whether there were not too many: see {@link TOO_MANY_DEFAULTS}
+ * @throws {Error} if one default fills in too much: see {@link FILLS_IN_TOO_MUCH}
+ */
+export function fillInDefaults(annotations: Annotation[], annotate: Annotate): boolean {
+  let total = 0
+  /** How many members are filled in for the same absent one, by the index of an annotation of these defaults. */
+  const counts: { filledIn: number }[] = []
+  // The loop goes on with the annotations that it adds.
+  for (const [index, annotation] of annotations.entries()) {
+    const { content, value: container } = annotation
+    if (!isObject(container)) continue
+    for (const { name, value, schema } of content.defaults) {
+      if (Object.hasOwn(container, name)) continue
+      const count = counts[index] ?? { filledIn: 0 }
+      count.filledIn += 1
+      if (count.filledIn > MAX_FILLED_IN) throw new Error(FILLS_IN_TOO_MUCH)
+      total += 1
+      if (total > MAX_DEFAULTS) return false
+      container[name] = copy(value)
+      for (const added of annotate(schema, container, name)) {
+        counts[annotations.length] = count
+        annotations.push(added)
+      }
+    }
+  }
+  return true
+}
+
+/** Copies a default. `structuredClone` would take ten times as long. */
+function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copy)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]))
+}

@@ -1,0 +1,22 @@
+import { bestMatch, type ValidationError } from '../core/validation-error.ts'
+import type { Keyword } from './keyword.ts'
+
+/** 2020-12 core, section 10.2.1.2. Each alternative that fits has annotations, so all are tried. */
+export const anyOf: Keyword = ({ anyOf: schemas }, { inPlace }) => {
+  if (schemas === undefined) return undefined
+  const alternatives = schemas.map(inPlace)
+  return (value, evaluation, evaluated) => {
+    const errors: ValidationError[] = []
+    for (const evaluate of alternatives) {
+      const error = evaluation.try(evaluate, value, evaluated)
+      if (error !== undefined) errors.push(error)
+    }
+    if (errors.length < alternatives.length) return true
+    if (evaluation.isCollectAll)
+      for (const evaluate of alternatives) evaluate(value, evaluation, evaluated)
+    const error = bestMatch(errors)
+    return error === undefined ? evaluation.fail(TEXT) : evaluation.adopt(error)
+  }
+}
+
+const TEXT = 'must match a schema in anyOf'

@@ -1,0 +1,65 @@
+// The keywords of JSON Schema 2020-12 that validate, in the order in which they are evaluated.
+import type { Evaluate } from '../core/evaluation.ts'
+import type { Keywords } from '../core/schema.ts'
+import { $ref } from './$ref.ts'
+import { allOf } from './allOf.ts'
+import { anyOf } from './anyOf.ts'
+import { constant } from './const.ts'
+import { contains } from './contains-minContains-maxContains.ts'
+import { dependentRequired } from './dependentRequired.ts'
+import { dependentSchemas } from './dependentSchemas.ts'
+import { enumeration } from './enum.ts'
+import { format } from './format.ts'
+import { ifThenElse } from './if-then-else.ts'
+import type { Context, Keyword } from './keyword.ts'
+import { itemCounts } from './minItems-maxItems.ts'
+import { lengths } from './minLength-maxLength.ts'
+import { memberCounts } from './minProperties-maxProperties.ts'
+import { not } from './not.ts'
+import { oneOf } from './oneOf.ts'
+import { pattern } from './pattern.ts'
+import { items } from './prefixItems-items.ts'
+import { members } from './properties-patternProperties-additionalProperties.ts'
+import { propertyNames } from './propertyNames.ts'
+import { required } from './required.ts'
+import { typeAndBounds } from './type-minimum-maximum-exclusiveMinimum-exclusiveMaximum-multipleOf.ts'
+import { unevaluatedItems } from './unevaluatedItems.ts'
+import { unevaluatedProperties } from './unevaluatedProperties.ts'
+import { uniqueItems } from './uniqueItems.ts'
+
+const KEYWORDS: readonly Keyword[] = [
+  $ref,
+  // Assertions: 2020-12 validation, section 6.
+  typeAndBounds,
+  enumeration,
+  constant,
+  lengths,
+  itemCounts,
+  memberCounts,
+  pattern,
+  format,
+  uniqueItems,
+  required,
+  // Applicators for the same value: core, section 10.2.
+  allOf,
+  dependentSchemas,
+  dependentRequired,
+  anyOf,
+  oneOf,
+  not,
+  ifThenElse,
+  // Applicators for members and items: core, section 10.3.
+  members,
+  items,
+  contains,
+  propertyNames,
+  // For what no other keyword has evaluated: core, section 11.
+  unevaluatedProperties,
+  unevaluatedItems,
+]
+
+/** Compiles the keywords that a schema has. */
+export function compileKeywords(schema: Keywords, context: Context): Evaluate[] {
+  const evaluations = KEYWORDS.map((compile) => compile(schema, context))
+  return evaluations.filter((evaluate) => evaluate !== undefined)
+}

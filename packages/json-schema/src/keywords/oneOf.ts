@@ -1,0 +1,44 @@
+import type { Evaluate, Result } from '../core/evaluation.ts'
+import { bestMatch, type ValidationError } from '../core/validation-error.ts'
+import type { Keyword } from './keyword.ts'
+
+/** An alternative that the value fits. */
+interface Valid {
+  readonly result: Result
+  /** Evaluates whether it has all its required members. */
+  readonly isComplete: Evaluate
+}
+
+/**
+ * 2020-12 core, section 10.2.1.3. A value may lack a required member that only the other side sends, and so may fit several
+ * alternatives. Then an alternative counts only if the value has all its required members.
+ */
+export const oneOf: Keyword = ({ oneOf: schemas }, { inPlace, condition }) => {
+  if (schemas === undefined) return undefined
+  const alternatives = schemas.map((schema) => ({
+    evaluate: inPlace(schema),
+    isComplete: condition(schema),
+  }))
+  return (value, evaluation, evaluated) => {
+    const valid: Valid[] = []
+    const errors: ValidationError[] = []
+    for (const { evaluate, isComplete } of alternatives) {
+      const result = evaluation.tryApart(evaluate, value, evaluated)
+      if (result.error === undefined) valid.push({ result, isComplete })
+      else errors.push(result.error)
+    }
+    const counted =
+      valid.length < 2
+        ? valid
+        : valid.filter(({ isComplete }) => evaluation.fits(isComplete, value))
+    for (const { result } of counted) evaluation.add(result, evaluated)
+    if (counted.length === 1) return true
+    if (valid.length > 0) return evaluation.fail(TEXT)
+    if (evaluation.isCollectAll)
+      for (const { evaluate } of alternatives) evaluate(value, evaluation, evaluated)
+    const error = bestMatch(errors)
+    return error === undefined ? evaluation.fail(TEXT) : evaluation.adopt(error)
+  }
+}
+
+const TEXT = 'must match exactly one schema in oneOf'

@@ -1,0 +1,16 @@
+import { hasMember, isObject } from '../core/values.ts'
+import type { Keyword } from './keyword.ts'
+
+/** 2020-12 validation, section 6.5.3. */
+export const required: Keyword = ({ required: names = [] }, { isRequired }) => {
+  const members = names.filter(isRequired)
+  if (members.length === 0) return undefined
+  return (value, evaluation) => {
+    if (!isObject(value)) return true
+    for (const name of members) {
+      if (hasMember(value, name)) continue
+      if (!evaluation.fail(`must have required property '${name}'`)) return false
+    }
+    return true
+  }
+}

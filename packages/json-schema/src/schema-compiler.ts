@@ -1,0 +1,207 @@
+// Compiles schemas to functions: each schema is the list of its keywords, evaluated in order.
+import { type FlattenAny, type SchemaObject, textTypes } from './core/allowed-types.ts'
+import { booleanSchema } from './boolean-schema.ts'
+import type { Content, Evaluate } from './core/evaluation.ts'
+import { flattenedSchema, reachable } from './core/flattened-schema.ts'
+import { compileKeywords } from './keywords/index.ts'
+import type { Context } from './keywords/keyword.ts'
+import { memoize } from './memoize.ts'
+import { toRegExp } from './core/patterns.ts'
+import type { Formats, Keywords, Schema } from './core/schema.ts'
+import { type Readers, readsSent } from './sent.ts'
+import { isContainer } from './core/values.ts'
+
+/** A mark of members that only one side sends. */
+export type Mark = 'readOnly' | 'writeOnly'
+
+/** Flattens a schema whose references are ids: see {@link flattenedSchema}. */
+export type Flatten = (schema: unknown) => readonly Keywords[]
+
+export interface Options {
+  readonly formats: Formats
+  /** The marks of members that a value need not have. */
+  readonly marks: readonly Mark[]
+  /** Evaluates a value by a schema; undefined if any value fits. */
+  readonly annotate: (schema: Keywords, flatten: Flatten) => Content | undefined
+  /** Reads members and items that were sent as texts: see `sent.ts`. Absent if there are none. */
+  readonly readers?: Readers | undefined
+}
+
+/** Compiles schemas, each when it is needed. */
+export class SchemaCompiler {
+  readonly #schemas: Readonly<Record<string, Schema>>
+  readonly #options: Options
+  readonly #compiled = new Map<Keywords, Evaluate>()
+  readonly #conditions = new Map<Keywords, Evaluate>()
+  readonly #recursive = new Map<string, boolean>()
+
+  /** @param schemas by the ids that references have */
+  constructor(schemas: Readonly<Record<string, Schema>>, options: Options) {
+    this.#schemas = schemas
+    this.#options = options
+  }
+
+  /**
+   * Compiles a schema that a value must fit.
+   * @param enclosing the schemas around it that are about the same value: a member that they mark is not required
+   */
+  compileSchema(schema: Schema, enclosing: readonly Keywords[] = []): Evaluate {
+    if (typeof schema === 'boolean') return booleanSchema(schema)
+    if (enclosing.length > 0) return this.#compileWithin(schema, enclosing)
+    const compiled = this.#compiled.get(schema) ?? this.#compileWithin(schema, enclosing)
+    this.#compiled.set(schema, compiled)
+    return compiled
+  }
+
+  /**
+   * Compiles a schema that a valid value need not fit, as below `not` and `if`. It requires marked members, too.
+   * @param enclosing the schemas around it that are about the same value: they may say the types of texts
+   */
+  compileCondition(schema: Schema, enclosing: readonly Keywords[] = []): Evaluate {
+    if (typeof schema === 'boolean') return booleanSchema(schema)
+    if (enclosing.length > 0 && this.#options.readers !== undefined)
+      return this.#compileAsCondition(schema, enclosing)
+    const compiled = this.#conditions.get(schema) ?? this.#compileAsCondition(schema, [])
+    this.#conditions.set(schema, compiled)
+    return compiled
+  }
+
+  #compileWithin(schema: Keywords, enclosing: readonly Keywords[]): Evaluate {
+    const schemasOfValue = [...enclosing, ...this.#flatten(schema)]
+    const hasMarkedMembers = schemasOfValue.some((part) => allRules(part).some(this.#isMarked))
+    // Else a target is compiled once, for all schemas that refer to it.
+    const isContextNeeded = hasMarkedMembers || this.#options.readers !== undefined
+    const schemasOfTarget = isContextNeeded ? schemasOfValue : []
+    return this.#evaluateAll(schema, {
+      formats: this.#options.formats,
+      inPlace: (part) => this.compileSchema(part, schemasOfValue),
+      member: (part, name) =>
+        this.#readSent(this.compileSchema(part), part, rulesOfMember(schemasOfValue, name)),
+      item: (part, index) =>
+        this.#readSent(this.compileSchema(part), part, rulesOfItem(schemasOfValue, index)),
+      condition: (part) => this.compileCondition(part, schemasOfValue),
+      reference: (id) =>
+        this.#compileReference(id, (target) => this.compileSchema(target, schemasOfTarget)),
+      isRequired: (name) =>
+        !schemasOfValue.some((part) => rulesFor(part, name).some(this.#isMarked)),
+    })
+  }
+
+  #compileAsCondition(schema: Keywords, enclosing: readonly Keywords[]): Evaluate {
+    const schemasOfValue = [...enclosing, ...this.#flatten(schema)]
+    const compile = (part: Schema) => this.compileCondition(part, schemasOfValue)
+    return this.#evaluateAll(schema, {
+      formats: this.#options.formats,
+      inPlace: compile,
+      member: (part, name) =>
+        this.#readSent(this.compileCondition(part), part, rulesOfMember(schemasOfValue, name)),
+      item: (part, index) =>
+        this.#readSent(this.compileCondition(part), part, rulesOfItem(schemasOfValue, index)),
+      condition: compile,
+      reference: (id) => this.#compileReference(id, compile),
+      isRequired: () => true,
+    })
+  }
+
+  /**
+   * Lets an evaluation read the members and items that were sent as texts.
+   * @param rules the schemas of the same member or items: together they say which types it has
+   */
+  #readSent(evaluate: Evaluate, schema: Schema, rules: readonly unknown[]): Evaluate {
+    const { readers } = this.#options
+    if (readers === undefined) return evaluate
+    const types = textTypes({ allOf: [schema, ...rules] }, this.#flattenAny)
+    return readsSent(evaluate, types, readers)
+  }
+
+  /** Evaluates all keywords of a schema. `unevaluated…` asks for the keys that the keywords of this schema evaluate. */
+  #evaluateAll(schema: Keywords, context: Context): Evaluate {
+    const keywords = compileKeywords(schema, context)
+    const annotation = this.#options.annotate(schema, this.#flatten)
+    const { unevaluatedProperties, unevaluatedItems } = schema
+    const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
+    const evaluateKeywords: Evaluate = (value, evaluation, evaluated) => {
+      evaluation.begin()
+      if (annotation !== undefined) evaluation.annotate(annotation, value)
+      let goesOn = true
+      for (const evaluate of keywords) {
+        goesOn = evaluate(value, evaluation, evaluated)
+        if (!goesOn) break
+      }
+      evaluation.end()
+      return goesOn
+    }
+    return isAsking ? withOwnKeys(evaluateKeywords) : evaluateKeywords
+  }
+
+  /** The target is compiled when it is needed, because it may lead back here. */
+  #compileReference(id: string, compile: (target: Schema) => Evaluate): Evaluate {
+    let target: Evaluate | undefined
+    return (value, evaluation, evaluated) => {
+      target ??= this.#compileTarget(id, compile)
+      return target(value, evaluation, evaluated)
+    }
+  }
+
+  #compileTarget(id: string, compile: (target: Schema) => Evaluate): Evaluate {
+    const target = compile(this.#schemas[id] ?? true)
+    return this.#isRecursive(id) ? memoize(target) : target
+  }
+
+  /** Whether a schema leads back to itself. */
+  #isRecursive(id: string): boolean {
+    const remembered = this.#recursive.get(id)
+    if (remembered !== undefined) return remembered
+    const nodes = reachable(this.#schemas[id], this.#targetOf)
+    const isRecursive = nodes.some((node) => isContainer(node) && Reflect.get(node, '$ref') === id)
+    this.#recursive.set(id, isRecursive)
+    return isRecursive
+  }
+
+  readonly #targetOf = ({ $ref = '' }: Keywords) => this.#schemas[$ref]
+
+  readonly #flatten: Flatten = (schema) => flattenedSchema(schema, this.#targetOf)
+
+  readonly #flattenAny: FlattenAny = (schema) =>
+    flattenedSchema<SchemaObject>(schema, ({ $ref }) => this.#schemas[String($ref)])
+
+  readonly #isMarked = (schema: unknown): boolean =>
+    this.#flatten(schema).some((part) => this.#options.marks.some((mark) => part[mark] === true))
+}
+
+/** Lets `unevaluated…` ask for the keys of its own schema only. */
+function withOwnKeys(evaluate: Evaluate): Evaluate {
+  return (value, evaluation, evaluated) => {
+    const own = new Set<string>()
+    const goesOn = evaluate(value, evaluation, own)
+    evaluation.hold(-own.size)
+    if (goesOn) for (const key of own) evaluation.addKey(key, evaluated)
+    return goesOn
+  }
+}
+
+/** The schemas of a member in all schemas of its object. @param name if it is known */
+function rulesOfMember(schemas: readonly Keywords[], name: string | undefined): unknown[] {
+  return name === undefined ? [] : schemas.flatMap((schema) => rulesFor(schema, name))
+}
+
+/** The schemas of an item in all schemas of its list. @param index if it is known */
+function rulesOfItem(schemas: readonly Keywords[], index = Infinity): unknown[] {
+  return schemas.flatMap(({ prefixItems = [], items = [] }) => prefixItems[index] ?? items)
+}
+
+/** The schemas of an object for a member of this name. */
+function rulesFor(schema: Keywords, name: string): unknown[] {
+  const { properties = {}, patternProperties = {}, additionalProperties } = schema
+  const rules: unknown[] = Object.hasOwn(properties, name) ? [properties[name]] : []
+  for (const [pattern, rule] of Object.entries(patternProperties))
+    if (toRegExp(pattern).test(name)) rules.push(rule)
+  return rules.length > 0 ? rules : [additionalProperties]
+}
+
+/** The schemas of an object for its members, whatever their names. */
+function allRules({ properties, patternProperties, additionalProperties }: Keywords): unknown[] {
+  const named = Object.values({ ...properties })
+  const matching = Object.values({ ...patternProperties })
+  return [...named, ...matching, additionalProperties]
+}

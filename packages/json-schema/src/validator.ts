@@ -1,0 +1,213 @@
+// Validates values by schemas, and changes them by the annotations of the schemas that apply.
+import { contentOf, decodeInt64s, listAnnotations, type AnnotationOptions } from './annotations.ts'
+import { fillInDefaults, TOO_MANY_DEFAULTS } from './defaults.ts'
+import { type Annotation, type Evaluate, Evaluation, type Reserve } from './core/evaluation.ts'
+import { reachable } from './core/flattened-schema.ts'
+import { roundNumbers } from './core/numbers.ts'
+import type { Formats, Schema } from './core/schema.ts'
+import { SchemaCompiler } from './schema-compiler.ts'
+import { type Readers, REPEATED, replaceSent } from './sent.ts'
+import { type Key, keysOf, type ValidationError } from './core/validation-error.ts'
+import { isContainer, isObject } from './core/values.ts'
+
+/**
+ * Validates a value, and changes it.
+ * @param reserve is told how much memory the evaluation takes
+ * @param value with numbers as `parseJson` has them. In an incoming value, numbers that are no int64 become a `number`
+ * @returns the changed value, or its error, in words that begin with its name
+ */
+export type Check = (value: unknown, reserve?: Reserve) => Checked
+interface Checked {
+  readonly value?: unknown
+  readonly error?: string
+}
+
+/**
+ * The uses of values.
+ * - incoming: an int64 becomes a `bigint`, an absent member gets its default, and no member may be `readOnly`
+ * - outgoing: `writeOnly` members are removed
+ * - stored: an int64 becomes a `bigint`
+ * - storing: nothing is changed, and no member that is `readOnly` or `writeOnly` is required
+ */
+const USES = {
+  incoming: { marks: ['readOnly'], int64: true, defaults: true },
+  outgoing: { marks: ['writeOnly'], int64: false, defaults: false },
+  stored: { marks: [], int64: true, defaults: false },
+  storing: { marks: ['readOnly', 'writeOnly'], int64: false, defaults: false },
+} as const satisfies Record<string, AnnotationOptions>
+export type Use = keyof typeof USES
+
+/** Validates by JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. */
+export class Validator {
+  readonly #schemas: Readonly<Record<string, Schema>>
+  readonly #use: Use
+  readonly #compiler: SchemaCompiler
+  /** Whether members of values may be {@link Sent}. */
+  readonly #hasSent: boolean
+
+  /**
+   * @param schemas by id
+   * @param formats added to the formats of ajv-formats
+   * @param readers for an object whose members were sent as texts: see `sent.ts`
+   */
+  constructor(
+    schemas: Readonly<Record<string, Schema>>,
+    use: Use,
+    formats: Formats = {},
+    readers?: Readers,
+  ) {
+    const { marks } = USES[use]
+    this.#schemas = schemas
+    this.#use = use
+    this.#hasSent = readers !== undefined
+    this.#compiler = new SchemaCompiler(schemas, {
+      formats,
+      marks,
+      readers,
+      annotate: (schema, flatten) =>
+        use === 'storing' ? undefined : contentOf(schema, USES[use], flatten),
+    })
+  }
+
+  /**
+   * Makes the check of a schema.
+   * @param name of the value in errors
+   * @param markedFrom the least level of the members for which `readOnly` and `writeOnly` count; the members of the value have level 1
+   */
+  compile(name: string, schema: Schema, markedFrom = 1): Check {
+    const evaluate = this.#compiler.compileSchema(schema)
+    if (this.#use === 'incoming')
+      return (value, reserve) =>
+        unlessTooNested(name, () =>
+          this.#checkIncoming({ evaluate, name, markedFrom, reserve }, value),
+        )
+    return (value) => unlessTooNested(name, () => checkOutgoing(evaluate, name, value, markedFrom))
+  }
+
+  /** Makes a `bigint` of each int64 of a value, whether it is valid or not. */
+  decodeInt64s(schema: Schema, value: unknown): unknown {
+    const root = { value }
+    decodeInt64s(this.#annotationsOf(schema, root, 'value'))
+    return root.value
+  }
+
+  /** Whether a schema may have members that are not in an outgoing value. */
+  hides(schema: Schema): boolean {
+    const nodes = reachable(schema, ({ $ref = '' }) => this.#schemas[$ref])
+    return nodes.some((node) => isObject(node) && node['writeOnly'] === true)
+  }
+
+  #checkIncoming({ evaluate, name, markedFrom, reserve }: Incoming, value: unknown): Checked {
+    const root: Record<string, unknown> = {}
+    root[name] = value
+    const evaluation = new Evaluation(root, name, { reserve })
+    if (!evaluate(value, evaluation)) return describe(evaluation.error)
+    const annotations = listAnnotations(evaluation.annotations)
+    const repeated = this.#hasSent && isObject(value) ? replaceSent(annotations, value) : undefined
+    if (repeated !== undefined) return { error: `${pointerOf([name, ...repeated])} ${REPEATED}` }
+    const readOnly = annotations.find((annotation) => isMarked(annotation, markedFrom))
+    if (readOnly) return { error: `${pointerOf(keysOf(readOnly.path))} is read-only: leave it out` }
+    const isFilledIn = fillInDefaults(annotations, (schema, container, member) =>
+      this.#annotationsOf(schema, container, member),
+    )
+    if (!isFilledIn) return { error: `${name} ${TOO_MANY_DEFAULTS}` }
+    roundNumbers(root)
+    decodeInt64s(annotations)
+    return { value: root[name] }
+  }
+
+  /** The annotations of a value, whether it is valid or not. */
+  #annotationsOf(schema: Schema, container: object, key: Key): Annotation[] {
+    const evaluation = new Evaluation(container, key, { isCollectAll: true })
+    this.#compiler.compileSchema(schema)(Reflect.get(container, key), evaluation)
+    return listAnnotations(evaluation.annotations)
+  }
+}
+
+/** The check of an incoming value. */
+interface Incoming {
+  readonly evaluate: Evaluate
+  readonly name: string
+  readonly markedFrom: number
+  readonly reserve: Reserve | undefined
+}
+
+export const TOO_NESTED = 'is nested too deep for its schema'
+
+/** A value may be nested so deep that the schemas of all its levels would exceed the stack. */
+function unlessTooNested(name: string, check: () => Checked): Checked {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof RangeError) return { error: `${name} ${TOO_NESTED}` }
+    throw error
+  }
+}
+
+/** Also for values that are stored: nothing of them is marked. */
+function checkOutgoing(
+  evaluate: Evaluate,
+  name: string,
+  value: unknown,
+  markedFrom: number,
+): Checked {
+  const evaluation = new Evaluation({ [name]: value }, name)
+  if (!evaluate(value, evaluation)) return describe(evaluation.error)
+  if (evaluation.annotations.length === 0) return { value }
+  const isWriteOnly = listAnnotations(evaluation.annotations).some((annotation) =>
+    isMarked(annotation, markedFrom),
+  )
+  return isWriteOnly ? checkWithout(evaluate, name, value, markedFrom) : { value }
+}
+
+/**
+ * Removes the marked members, and checks the rest. One object may stand at several places of a value, so they are removed from
+ * a copy: in it, each place has an object of its own.
+ */
+function checkWithout(
+  evaluate: Evaluate,
+  name: string,
+  value: unknown,
+  markedFrom: number,
+): Checked {
+  const copied = without(value, new Map())
+  const ofCopy = new Evaluation({ [name]: copied }, name)
+  if (!evaluate(copied, ofCopy)) return describe(ofCopy.error)
+  const marked = listAnnotations(ofCopy.annotations).filter((annotation) =>
+    isMarked(annotation, markedFrom),
+  )
+  const sent = without(
+    copied,
+    Map.groupBy(marked, ({ container }) => container),
+  )
+  const ofRest = new Evaluation({ [name]: sent }, name)
+  return evaluate(sent, ofRest) ? { value: sent } : describe(ofRest.error)
+}
+
+const isMarked = ({ content, path }: Annotation, markedFrom: number) =>
+  content.isMarked && path !== undefined && path.length > markedFrom
+
+const MAX_POINTER_LENGTH = 500
+
+/** The path of a value as a JSON pointer (RFC 6901) that begins with the name of the whole value. A long one is cut. */
+function pointerOf(path: readonly Key[]): string {
+  const names = path.map((key) => {
+    const name = String(key).slice(0, MAX_POINTER_LENGTH)
+    return name.replaceAll('~', '~0').replaceAll('/', '~1')
+  })
+  return names.join('/').slice(0, MAX_POINTER_LENGTH)
+}
+
+const describe = (error?: ValidationError) => ({
+  error: error ? `${pointerOf(keysOf(error.path))} ${error.text}` : 'is invalid',
+})
+
+/** Copies a value without some of its members and items. @param removed by the object or the list that they are in */
+function without(value: unknown, removed: ReadonlyMap<object, readonly Annotation[]>): unknown {
+  if (!isContainer(value) || Reflect.get(value, 'toJSON') instanceof Function) return value
+  const keys = new Set(removed.get(value)?.map(({ key }) => String(key)))
+  const left = Object.entries<unknown>({ ...value }).filter(([key]) => !keys.has(key))
+  const copied = left.map(([key, member]) => [key, without(member, removed)] as const)
+  if (Array.isArray(value)) return copied.map(([, item]) => item)
+  return Object.fromEntries(copied)
+}
