@@ -1,5 +1,5 @@
 import { loadCompiler } from './compiler/index.ts'
-import { start } from './engine/index.ts'
+import { start } from '@plant-store/engine'
 import { product } from './product.ts'
 
 await start(product, loadCompiler)

@@ -1,5 +1,5 @@
 import type { components, Request, Result } from './contract.gen.ts'
-import { refusal, type Collection } from './engine/index.ts'
+import { refusal, type Collection } from '@plant-store/engine'
 
 /** Texts of white space only. The contract's pattern says so of ASCII: not every client can read others in a pattern. */
 const BLANK = /^[\s\x1C-\x1F\x85]*$/

@@ -1,5 +1,5 @@
 import { contract } from './contract.gen.ts'
-import { defineProduct } from './engine/index.ts'
+import { defineProduct } from '@plant-store/engine'
 import { PlantService } from './plant-service.ts'
 import { openStore } from './store/index.ts'
 

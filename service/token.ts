@@ -1,4 +1,4 @@
-import { token } from './engine/index.ts'
+import { token } from '@plant-store/engine'
 import { product } from './product.ts'
 
 await token(product)

@@ -45,7 +45,7 @@ export default tseslint.config(
   {
     // What a person reads at a terminal has one writer, which shows control characters as escapes.
     files: ['service/**/*.ts', 'packages/*/src/**/*.ts'],
-    ignores: ['service/engine/ops/terminal.ts'],
+    ignores: ['packages/engine/src/ops/terminal.ts'],
     rules: { 'no-console': 'error' },
   },
   {

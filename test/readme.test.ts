@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { variables } from '../service/engine/config.ts'
+import { variables } from '../packages/engine/src/config.ts'
 import { NAME, PREFIX } from './support/alerts.ts'
 
 t.test('the configuration table agrees with config.ts', async (t) => {

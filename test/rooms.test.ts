@@ -123,7 +123,7 @@ function roomOf(file: string): string {
 
 function layerOf(room: string): number {
   const layer = LAYERS.findIndex((rooms) => rooms.includes(room))
-  if (layer === -1) throw new Error(`service/engine/${room} is not a room of the design`)
+  if (layer === -1) throw new Error(`packages/engine/${room} is not a room of the design`)
   return layer
 }
 

@@ -26,7 +26,7 @@ const packages = Object.entries(lock.packages)
   .filter(([path]) => path !== '')
   .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }))
 const shipped = packages.filter(({ dev = false, optional = false }) => !dev && !optional)
-const readme = readFileSync('service/engine/README.md', 'utf8')
+const readme = readFileSync('packages/engine/README.md', 'utf8')
 
 t.test('each package has a checksum in the lock file, and comes from the registry', async (t) => {
   for (const { name, integrity = '', resolved } of packages) {

@@ -1,5 +1,5 @@
 // The kinds of bodies, by their media types.
-import type { BodyKind } from '../engine/contract/compiled.ts'
+import type { BodyKind } from '@plant-store/engine/for-compiler'
 
 /** Media types that are not served, with the advice for a person: the text to write in their place. */
 const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [

@@ -2,8 +2,12 @@
 import { hash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Compiled, Operation } from '../engine/contract/compiled.ts'
-import { type ProductHooks, StartupError } from '../engine/for-compiler.ts'
+import {
+  type Compiled,
+  type Operation,
+  type ProductHooks,
+  StartupError,
+} from '@plant-store/engine/for-compiler'
 import {
   type Diagnostic,
   type DiagnosticList,

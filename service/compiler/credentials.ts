@@ -1,6 +1,11 @@
 // Compiles the security of an operation, and says which guards the product must have for it.
-import type { Requirement, SecurityScheme } from '../engine/contract/compiled.ts'
-import { isGuarded, lackedFor, supportedAlternatives } from '../engine/for-compiler.ts'
+import {
+  isGuarded,
+  lackedFor,
+  type Requirement,
+  type SecurityScheme,
+  supportedAlternatives,
+} from '@plant-store/engine/for-compiler'
 import { isObject } from '@plant-store/json-schema'
 import { stringCode } from './printing.ts'
 import { deref, usableEntries } from './references.ts'

@@ -7,8 +7,8 @@ import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Contract, ProductHooks } from '../engine/for-compiler.ts'
-import { printError, type Product, readWords, runCommand, runService } from '../engine/index.ts'
+import type { Contract, ProductHooks } from '@plant-store/engine/for-compiler'
+import { printError, type Product, readWords, runCommand, runService } from '@plant-store/engine'
 
 const USAGE = `usage: dev [--examples]   runs the service, which follows its contract and its code while they change
   --examples   answers an operation without a method with the first example of the contract`

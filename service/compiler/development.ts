@@ -1,5 +1,5 @@
 // Loads the programs that need the packages for development, which `npm ci --omit=dev` leaves out.
-import { printError } from '../engine/index.ts'
+import { printError } from '@plant-store/engine'
 
 const ADVICE = 'install the packages for development by `npm ci --include=dev`'
 

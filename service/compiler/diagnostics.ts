@@ -1,6 +1,6 @@
 // Collects the diagnostics of a contract, each with the operations that it concerns: errors, which are refused, and warnings,
 // which a person reads as notes.
-import { visible } from '../engine/for-compiler.ts'
+import { visible } from '@plant-store/engine/for-compiler'
 import { findPosition, locationOf, type Position, type SourceLocation } from './source-locations.ts'
 
 /** An error or a warning, with its place. */

@@ -10,7 +10,7 @@ import {
   type OasRef,
 } from '@redocly/openapi-core'
 import { type Document as YamlDocument, isScalar, parseDocument } from 'yaml'
-import type { Compiled } from '../engine/contract/compiled.ts'
+import { type Compiled, reasonOf, StartupError } from '@plant-store/engine/for-compiler'
 import type { Diagnostics } from './diagnostics.ts'
 import { leadsTo, member, resolveReference } from './references.ts'
 import { type File, locationOf, storeLocations } from './source-locations.ts'
@@ -20,7 +20,6 @@ import { decode, FileResolver } from './yaml-files.ts'
 import { removeIdleMembers } from './idle-members.ts'
 import { checkingConfig, isIgnored } from './lint.ts'
 import { isOpenApi30, upgrade } from './upgrade.ts'
-import { reasonOf, StartupError } from '../engine/for-compiler.ts'
 
 export type PathItem = Oas3PathItem<Oas3_1Schema>
 export type Operation = NonNullable<PathItem['get']>

@@ -3,12 +3,13 @@ import { adviseWithout, inspect } from './compile.ts'
 import { examplesOf } from './examples.ts'
 import { type Diagnostic, toLine, toLines } from './diagnostics.ts'
 import {
+  type Compiled,
   type Contract,
+  type Operation,
   type ProductHooks,
   type RefusedOperation,
   toContract,
-} from '../engine/for-compiler.ts'
-import type { Compiled, Operation } from '../engine/contract/compiled.ts'
+} from '@plant-store/engine/for-compiler'
 
 export { UnreadableDocument } from './document.ts'
 

@@ -2,7 +2,7 @@
 // compiler suggests. It begins with a sample of the schema, in which the names of members say what stands where.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
-import type { WriteBody } from '../engine/for-compiler.ts'
+import type { WriteBody } from '@plant-store/engine/for-compiler'
 import { isObject } from '@plant-store/json-schema'
 import { keyCode, valueCode } from './printing.ts'
 

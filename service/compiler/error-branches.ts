@@ -1,6 +1,6 @@
 // Suggests one `errorBody` for all errors that the service can't write by itself, ready to paste.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import { type DescribedError, findMisfit } from '../engine/for-compiler.ts'
+import { type DescribedError, findMisfit } from '@plant-store/engine/for-compiler'
 import { bodyOf, type Part } from './error-body.ts'
 import { valueCode } from './printing.ts'
 

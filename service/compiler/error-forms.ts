@@ -1,17 +1,18 @@
 // Compiles the service's own errors for contract/error-forms.ts: whether the service or the product writes their bodies.
 import { isDeepStrictEqual } from 'node:util'
-import type { ErrorFormat, Operation } from '../engine/contract/compiled.ts'
-import { bodyKind } from './body-kinds.ts'
 import {
   bodyFault,
   checkOfErrors,
+  type ErrorFormat,
   findMisfit,
   findStatus,
   KNOWN_FORMS,
+  type Operation,
   statusesOf,
   textOfSchema,
   USUAL,
-} from '../engine/for-compiler.ts'
+} from '@plant-store/engine/for-compiler'
+import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
 import { suggestErrorBody } from './error-branches.ts'

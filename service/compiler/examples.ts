@@ -1,7 +1,7 @@
 // The examples of an operation, for `npm run dev`: those of the contract, or values that are made from its schemas.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
-import type { Example, OperationExamples } from '../engine/for-compiler.ts'
+import type { Example, OperationExamples } from '@plant-store/engine/for-compiler'
 import { isObject } from '@plant-store/json-schema'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'

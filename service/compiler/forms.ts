@@ -1,5 +1,5 @@
 // Compiles the schemas of forms.
-import type { BodyKind } from '../engine/contract/compiled.ts'
+import type { BodyKind } from '@plant-store/engine/for-compiler'
 import type * as openapi from './document.ts'
 import { namesTypesOfFiles } from './encodings.ts'
 import type { Context } from './schemas.ts'

@@ -7,10 +7,8 @@ import { dryRun } from './draft.ts'
 import { keyCode, linesCode, stringCode, withoutStrings } from './printing.ts'
 import { addStubs } from './stubs.ts'
 import { writeTypes } from './typescript.ts'
-import { type ProductHooks, visible } from '../engine/for-compiler.ts'
-import { printError, type Product, readWords, runCommand } from '../engine/index.ts'
-
-const DOOR = fileURLToPath(import.meta.resolve('../engine/index.ts'))
+import { type ProductHooks, visible } from '@plant-store/engine/for-compiler'
+import { printError, type Product, readWords, runCommand } from '@plant-store/engine'
 
 /**
  * Generates the types of a contract, and adds the compiled contract.
@@ -44,7 +42,7 @@ export async function generateTypes(
     ([name, value]) => `  ${keyCode(name)}: ${linesCode(value, '  ')},`,
   )
   return `// ${origin}
-import type { ${[...imported, ...marks].sort().join(', ')} } from ${from(DOOR)};
+import type { ${[...imported, ...marks].sort().join(', ')} } from '@plant-store/engine';
 ${types}
 /** The validated parts of a request. */
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;

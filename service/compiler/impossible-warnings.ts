@@ -1,5 +1,5 @@
 // Warns of the schemas that nothing fits: the first valid request would be refused, or the first answer would be 500.
-import type { Operation } from '../engine/contract/compiled.ts'
+import type { Operation } from '@plant-store/engine/for-compiler'
 import { type Keywords, reachable, type Schema } from '@plant-store/json-schema'
 import { type Direction, Impossibility, type Possible } from './impossible-schemas.ts'
 import { ownValue } from './impossible-members.ts'

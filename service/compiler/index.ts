@@ -1,5 +1,5 @@
 // The door of the compiler, which makes contract.gen.ts from openapi.yaml.
-import type { Product } from '../engine/index.ts'
+import type { Product } from '@plant-store/engine'
 import { loadProgram } from './development.ts'
 
 // A program imports only its own modules, so that it starts faster.
@@ -8,7 +8,7 @@ import { loadProgram } from './development.ts'
  * @example
  * ```ts
  * import { loadCompiler } from './compiler/index.ts'
- * import { start } from './engine/index.ts'
+ * import { start } from '@plant-store/engine'
  * import { product } from './product.ts'
  *
  * await start(product, loadCompiler)

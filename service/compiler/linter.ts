@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Product, runCommand } from '../engine/index.ts'
+import { type Product, runCommand } from '@plant-store/engine'
 
 const LINTER = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
 const OFFLINE = import.meta.resolve('./offline.ts')

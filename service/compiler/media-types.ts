@@ -1,5 +1,11 @@
 // Compiles the media types of request bodies and responses.
-import type { Body, BodyKind, Media, Response, ResponseMedia } from '../engine/contract/compiled.ts'
+import type {
+  Body,
+  BodyKind,
+  Media,
+  Response,
+  ResponseMedia,
+} from '@plant-store/engine/for-compiler'
 import { bodyKind, type MediaKind } from './body-kinds.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'

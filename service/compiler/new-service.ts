@@ -25,8 +25,8 @@ import { LEFT_OUT } from './linter.ts'
 import { namesFrom } from './new-names.ts'
 import { type Plan, writeChangelog, writeNginx, writeProduct, writeReadme } from './new-texts.ts'
 import { classNameOf } from './stubs.ts'
-import { callersFolder, shellWord, supportedAlternatives } from '../engine/for-compiler.ts'
-import { printError, type Product, readWords, runCommand } from '../engine/index.ts'
+import { callersFolder, shellWord, supportedAlternatives } from '@plant-store/engine/for-compiler'
+import { printError, type Product, readWords, runCommand } from '@plant-store/engine'
 
 const USAGE = `usage: new <folder> <document>   makes a service of an OpenAPI document in a new folder
   --refs-within FOLDER   a $ref may lead to its files; by default to those beside the document

@@ -24,7 +24,7 @@ export function writeProduct(plan: Plan, hasClass: boolean): string {
   )
   return [
     "import { contract } from './contract.gen.ts'",
-    "import { defineProduct } from './engine/index.ts'",
+    "import { defineProduct } from '@plant-store/engine'",
     ...(hasClass ? [`import { ${className} } from './${slug}-service.ts'`] : []),
     "import { openStore } from './store/index.ts'",
     '',
@@ -79,7 +79,7 @@ Describe it in \`openapi.yaml\`, and run \`npm run generate\`. \`npm run check\`
 | folder | what is there |
 | --- | --- |
 | [\`service/\`](service/README.md) | the product: its methods, what it says about itself in \`product.ts\`, and the programs that one starts |
-| [\`service/engine/\`](service/engine/README.md) | what answers a request |
+| [\`packages/engine/\`](packages/engine/README.md) | what answers a request |
 | [\`service/compiler/\`](service/compiler/README.md) | what makes \`contract.gen.ts\` of \`openapi.yaml\`: what of OpenAPI is served, how a contract is changed, and clients |
 | [\`service/store/\`](service/store/README.md) | where items are kept: SQLite and PostgreSQL, backup and copy |
 | [\`deploy/\`](deploy/README.md) | how to run it: configuration, tokens, backup, upgrade, gateways, PostgreSQL, alerts, image |

@@ -2,7 +2,7 @@
 // added. The document itself stays unchanged, and no fault is reported here.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { isObject } from '@plant-store/json-schema'
-import { pathOfServer } from '../engine/for-compiler.ts'
+import { pathOfServer } from '@plant-store/engine/for-compiler'
 import type * as openapi from './document.ts'
 import { deref, derefEntries, member, tryDeref } from './references.ts'
 

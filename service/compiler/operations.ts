@@ -1,7 +1,11 @@
 // Compiles the operations of a contract, and reports paths and parameters that can't be served as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Operation } from '../engine/contract/compiled.ts'
-import { pathOfServer, reasonOf, type Server } from '../engine/for-compiler.ts'
+import {
+  type Operation,
+  pathOfServer,
+  reasonOf,
+  type Server,
+} from '@plant-store/engine/for-compiler'
 import { isObject } from '@plant-store/json-schema'
 import { readSecurity } from './credentials.ts'
 import type { Diagnostics } from './diagnostics.ts'

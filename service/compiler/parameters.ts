@@ -1,5 +1,5 @@
 // Compiles the parameters of an operation, and reports those that can't be sent as described.
-import type { Parameter, Requirement } from '../engine/contract/compiled.ts'
+import type { Parameter, Requirement } from '@plant-store/engine/for-compiler'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'

@@ -1,6 +1,6 @@
 // The references of a document: where they lead.
 import { isRef, type Oas3_1Schema, type OasRef, unescapePointer } from '@redocly/openapi-core'
-import { StartupError } from '../engine/for-compiler.ts'
+import { StartupError } from '@plant-store/engine/for-compiler'
 import { findLocation } from './source-locations.ts'
 
 /**

@@ -9,7 +9,7 @@ import {
   type SchemaObject,
   Validator,
 } from '@plant-store/json-schema'
-import { type DescribedError, type ProductHooks, reasonOf } from '../engine/for-compiler.ts'
+import { type DescribedError, type ProductHooks, reasonOf } from '@plant-store/engine/for-compiler'
 import type { Diagnostics } from './diagnostics.ts'
 import { compileKeyword, isSchema } from './keywords.ts'
 import { LEADS_NOWHERE, member, resolveReference, tryDeref } from './references.ts'

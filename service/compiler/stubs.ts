@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { inspect, type Inspected } from './compile.ts'
 import { examplesOf } from './examples.ts'
 import { keyCode, lineComments, stringCode } from './printing.ts'
-import { methodOf } from '../engine/for-compiler.ts'
-import { openCollections, type Product } from '../engine/index.ts'
+import { methodOf } from '@plant-store/engine/for-compiler'
+import { openCollections, type Product } from '@plant-store/engine'
 
 /** A class with the stubs of methods. */
 export interface StubClass {

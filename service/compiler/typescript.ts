@@ -1,7 +1,7 @@
 // Writes the types of a contract in TypeScript: of its schemas, and of its operations. Each valid value fits its type; where
 // TypeScript has no such type, the type is a wider one. The value at run time counts: an int64 is a `bigint`.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Operation, Parameter, ResponseMedia } from '../engine/contract/compiled.ts'
+import type { Operation, Parameter, ResponseMedia } from '@plant-store/engine/for-compiler'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
 import { docComment, keyCode, stringCode, valueCode, withoutStrings } from './printing.ts'

@@ -10,7 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml'
-import { StartupError } from '../engine/for-compiler.ts'
+import { StartupError } from '@plant-store/engine/for-compiler'
 import { moveRefsIntoAllOf } from './keywords-beside-ref.ts'
 import { isUrl, type Reach } from './reach.ts'
 import type { File } from './source-locations.ts'

@@ -7,7 +7,7 @@ import {
   readConfig,
   readWords,
   runCommand,
-} from '../engine/index.ts'
+} from '@plant-store/engine'
 import { describeCounts } from './counts.ts'
 import { checkDatabase, type Counts, restoreBackup, saveBackup } from './sqlite/backup.ts'
 

@@ -1,4 +1,4 @@
-import { StoreBusy } from '../engine/errors.ts'
+import { StoreBusy } from '@plant-store/engine/for-store'
 import { FairQueue, type Queued } from './fair-queue.ts'
 
 /** An item of a batch, with the functions that settle its caller's promise. */

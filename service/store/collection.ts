@@ -1,7 +1,13 @@
-import { HttpError } from '../engine/errors.ts'
-import { exactJson, JsonText } from '../engine/http/json.ts'
+import {
+  type Collection,
+  exactJson,
+  HttpError,
+  JsonText,
+  type Key,
+  type KeyType,
+  MAX_OWNER_BYTES,
+} from '@plant-store/engine/for-store'
 import { readList } from './lists.ts'
-import { type Collection, type Key, type KeyType, MAX_OWNER_BYTES } from '../engine/store.ts'
 import { INT64_MAX, INT64_MIN, type Database } from './database.ts'
 
 /** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */

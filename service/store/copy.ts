@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import type { Database, Entry } from './database.ts'
 import { openDatabase } from './open.ts'
-import { type Config, type Product, readConfig, readWords, runCommand } from '../engine/index.ts'
-import { ACCESS_TOKENS, storedCollections } from '../engine/store.ts'
+import { type Config, type Product, readConfig, readWords, runCommand } from '@plant-store/engine'
+import { ACCESS_TOKENS, storedCollections } from '@plant-store/engine/for-store'
 import { describeCounts } from './counts.ts'
 
 const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL

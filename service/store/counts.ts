@@ -1,4 +1,4 @@
-import { ACCESS_TOKENS } from '../engine/store.ts'
+import { ACCESS_TOKENS } from '@plant-store/engine/for-store'
 
 /** Describes the counts of collections in words: "2 items and 1 tokens". */
 export function describeCounts(counts: Readonly<Record<string, number>>): string {

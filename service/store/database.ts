@@ -1,5 +1,5 @@
 // A database with the tables of collections: the interface that SQLite and PostgreSQL have in common.
-import type { Key, KeyType, Store } from '../engine/store.ts'
+import type { Key, KeyType, Store } from '@plant-store/engine/for-store'
 import type { Batcher } from './batch.ts'
 
 /** Says that a table was made for another type of keys. */

@@ -1,5 +1,5 @@
 // The door of the store: collections on SQLite and PostgreSQL, and the commands for their data.
-import type { Product } from '../engine/index.ts'
+import type { Product } from '@plant-store/engine'
 
 export { openStore } from './open.ts'
 

@@ -1,7 +1,5 @@
 // Lists of any length, read in chunks: one chunk is in memory, and between two of them others have their turn.
-import { StoreBusy } from '../engine/errors.ts'
-import { JsonText } from '../engine/http/json.ts'
-import type { Key } from '../engine/store.ts'
+import { JsonText, type Key, StoreBusy } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from './batch.ts'
 import type { Chunk, Database, Rows, Slot, Table } from './database.ts'
 

@@ -1,5 +1,9 @@
-import { StartupError } from '../engine/errors.ts'
-import type { OpenStore, Store, StoreOptions } from '../engine/store.ts'
+import {
+  type OpenStore,
+  StartupError,
+  type Store,
+  type StoreOptions,
+} from '@plant-store/engine/for-store'
 import { makeCollection } from './collection.ts'
 import type { Database } from './database.ts'
 
@@ -15,7 +19,7 @@ const NAME_ADVICE =
  * @example
  * ```ts
  * import { contract } from './contract.gen.ts'
- * import { defineProduct } from './engine/index.ts'
+ * import { defineProduct } from '@plant-store/engine'
  * import { NoteService } from './note-service.ts'
  * import { openStore } from './store/index.ts'
  *

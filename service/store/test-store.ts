@@ -1,4 +1,4 @@
-import { openCollections, type Product, readConfig } from '../engine/index.ts'
+import { openCollections, type Product, readConfig } from '@plant-store/engine'
 import { openStore } from './open.ts'
 
 /**

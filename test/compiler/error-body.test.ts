@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap'
 import { compile } from '../../service/compiler/compile.ts'
 import { dryRun } from '../../service/compiler/draft.ts'
-import type { ProductHooks } from '../../service/engine/contract/product-hooks.ts'
-import { HttpError } from '../../service/engine/errors.ts'
+import type { ProductHooks } from '../../packages/engine/src/contract/product-hooks.ts'
+import { HttpError } from '../../packages/engine/src/errors.ts'
 import { boot, contract } from '../support/small.ts'
 
 const SCHEMAS: readonly (readonly [schema: string, text: string, answer: RegExp])[] = [

@@ -1,8 +1,8 @@
 // The examples that an operation without a method is answered with, in `npm run dev`.
 import t, { type Test } from 'tap'
 import { readDraft } from '../../service/compiler/draft.ts'
-import { answerExample } from '../../service/engine/contract/prefer.ts'
-import { HttpError } from '../../service/engine/errors.ts'
+import { answerExample } from '../../packages/engine/src/contract/prefer.ts'
+import { HttpError } from '../../packages/engine/src/errors.ts'
 import { contract } from '../support/small.ts'
 
 const RESPONSES = `

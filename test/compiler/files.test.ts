@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { compile } from '../../service/compiler/compile.ts'
 import { readDraft } from '../../service/compiler/draft.ts'
 import { loadCompiler } from '../../service/compiler/index.ts'
-import { readContract } from '../../service/engine/contract/contract.ts'
+import { readContract } from '../../packages/engine/src/contract/contract.ts'
 import { fields } from '../support/fields.ts'
 import { boot, contract, post } from '../support/small.ts'
 

@@ -100,7 +100,7 @@ t.test(
   'tsc refuses, by name, services that do not fit the contract, or have no guards',
   async (t) => {
     const head = `import { addRoutes, type OperationSteps } from '../../../service/engine/contract/routes.ts'
-import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
+import { defineProduct, type CompiledContract } from '@plant-store/engine'
 import { openStore } from '../../../service/store/index.ts'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
 import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import type { Product } from '../../service/engine/index.ts'
+import type { Product } from '@plant-store/engine'
 import { call } from '../support/helper.ts'
 import { run, startService } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
@@ -62,7 +62,7 @@ const productWith = (
   errorBody: string,
   services: string,
 ) => `import { contract } from './contract.gen.ts'
-import { defineProduct } from './engine/index.ts'
+import { defineProduct } from '@plant-store/engine'
 import { openStore } from './store/index.ts'
 ${services === '' ? '' : "import { Methods } from './methods.ts'\n"}
 export const product = defineProduct({

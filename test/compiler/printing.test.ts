@@ -26,7 +26,7 @@ import {
   valueCode,
 } from '../../service/compiler/printing.ts'
 import { writeClass } from '../../service/compiler/stubs.ts'
-import { shellString, shellWord } from '../../service/engine/ops/shell.ts'
+import { shellString, shellWord } from '../../packages/engine/src/ops/shell.ts'
 import { documentWith, GRAMMAR, HOSTILE } from '../support/hostile.ts'
 
 /** Characters that end a line, or show a text in another order. */

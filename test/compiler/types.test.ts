@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../service/compiler/generate.ts'
-import type { Answer } from '../../service/engine/contract/answer.ts'
-import { exactJson } from '../../service/engine/http/json.ts'
+import type { Answer } from '../../packages/engine/src/contract/answer.ts'
+import { exactJson } from '../../packages/engine/src/http/json.ts'
 import { boot, contract, echo, type Input, type Served } from '../support/small.ts'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
-import { describe, serve } from '../engine/contract/described.ts'
+import { describe, serve } from '../../packages/engine/test/contract/described.ts'
 
 /** Schemas as the body of a request and of an answer: values that fit, and values that do not. */
 interface Row {

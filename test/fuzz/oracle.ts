@@ -1,4 +1,4 @@
-// JSON (RFC 8259) a second time, by tokens and without JSON.parse, to compare service/engine/http/json.ts with.
+// JSON (RFC 8259) a second time, by tokens and without JSON.parse, to compare packages/engine/src/http/json.ts with.
 import { isUtf8 } from 'node:buffer'
 
 /** What is not taken. */

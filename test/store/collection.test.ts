@@ -2,9 +2,9 @@
 // steps, by key. model.test.ts has the other answers.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { StoreBusy } from '../../service/engine/errors.ts'
+import { StoreBusy } from '../../packages/engine/src/errors.ts'
 import { makeReadQueue, readList } from '../../service/store/lists.ts'
-import type { Key } from '../../service/engine/store.ts'
+import type { Key } from '../../packages/engine/src/store.ts'
 import type { Chunk } from '../../service/store/database.ts'
 import { type Engine, filling, forEachCollection, type Kind, range } from '../support/engines.ts'
 import { parsed, partsOf, read, textOf as textOfPage } from '../support/pages.ts'

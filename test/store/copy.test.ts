@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { idOf } from '../../service/engine/auth/access-tokens.ts'
+import { idOf } from '../../packages/engine/src/auth/access-tokens.ts'
 import type { Entry } from '../../service/store/database.ts'
 import { openDatabases } from '../support/postgres.ts'
 import { program, run, start } from '../support/process.ts'

@@ -2,10 +2,10 @@
 // collection.test.ts has more of collections, and model.test.ts has pages after any key.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { idOf } from '../../service/engine/auth/access-tokens.ts'
-import { readConfig } from '../../service/engine/config.ts'
+import { idOf } from '../../packages/engine/src/auth/access-tokens.ts'
+import { readConfig } from '../../packages/engine/src/config.ts'
 import { openStore } from '../../service/store/index.ts'
-import type { Collection, Collections, Key } from '../../service/engine/store.ts'
+import type { Collection, Collections, Key } from '../../packages/engine/src/store.ts'
 import { type Engine, range, startEngines } from '../support/engines.ts'
 import { namesOf, read } from '../support/pages.ts'
 import { product } from '../support/product/product.ts'

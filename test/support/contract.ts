@@ -1,6 +1,6 @@
 // Contracts, read without the code of the service.
 import { fileURLToPath } from 'node:url'
-import type { Product } from '../../service/engine/index.ts'
+import type { Product } from '@plant-store/engine'
 import { isBytes, isJson, isServed } from './bodies.ts'
 import { readSecurity, type Security } from './credentials.ts'
 import { follow, followed, followedItems, readDocument } from './document.ts'

@@ -1,5 +1,5 @@
 // Where the credentials of an operation are sent, by `security` of the contract.
-import type { Product } from '../../service/engine/index.ts'
+import type { Product } from '@plant-store/engine'
 import type { Call } from './helper.ts'
 import { fields } from './fields.ts'
 

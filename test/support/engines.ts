@@ -1,7 +1,7 @@
 // Opens stores of each engine for tests, and says how a test fills their collections.
 import type { Test } from 'tap'
-import type { Product } from '../../service/engine/index.ts'
-import type { Collection, Key, Page } from '../../service/engine/store.ts'
+import type { Product } from '@plant-store/engine'
+import type { Collection, Key, Page } from '../../packages/engine/src/store.ts'
 import { read } from './pages.ts'
 import { brought, openDatabases } from './postgres.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'

@@ -1,5 +1,5 @@
-import { JsonText } from '../../service/engine/http/json.ts'
-import type { Key, Page } from '../../service/engine/store.ts'
+import { JsonText } from '../../packages/engine/src/http/json.ts'
+import type { Key, Page } from '../../packages/engine/src/store.ts'
 import { parse } from './json.ts'
 import type { Plant, TestStore } from './stores.ts'
 

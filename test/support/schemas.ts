@@ -1,7 +1,7 @@
 // JSON Schema a second time, by Ajv, to compare the service with: with integers of 64 bits, and for one of the two sides.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
-import type { Product } from '../../service/engine/index.ts'
+import type { Product } from '@plant-store/engine'
 import { targetOf } from './document.ts'
 import { fields, isObject } from './fields.ts'
 import { stringify } from './json.ts'

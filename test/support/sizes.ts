@@ -5,7 +5,7 @@ import ts from 'typescript'
 
 const PLACES = {
   product: 'service/*.ts',
-  'engine/': 'service/engine/**/*.ts',
+  'engine/': 'packages/engine/**/*.ts',
   'compiler/': 'service/compiler/**/*.ts',
   'store/': 'service/store/**/*.ts',
   'packages/': 'packages/*/src/**/*.ts',

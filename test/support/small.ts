@@ -2,23 +2,23 @@
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { loadCompiler } from '../../service/compiler/index.ts'
-import type { Answer } from '../../service/engine/contract/answer.ts'
-import { buildGuards } from '../../service/engine/auth/guard.ts'
-import { type Contract, readContract } from '../../service/engine/contract/contract.ts'
-import type { ProductHooks } from '../../service/engine/contract/product-hooks.ts'
-import { addRoutes, type OperationSteps } from '../../service/engine/contract/routes.ts'
-import { checkBody } from '../../service/engine/contract/bodies.ts'
-import { requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
-import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
-import { otherSiteCheck } from '../../service/engine/http/other-sites.ts'
-import { OpenRequests } from '../../service/engine/http/open-requests.ts'
+import type { Answer } from '../../packages/engine/src/contract/answer.ts'
+import { buildGuards } from '../../packages/engine/src/auth/guard.ts'
+import { type Contract, readContract } from '../../packages/engine/src/contract/contract.ts'
+import type { ProductHooks } from '../../packages/engine/src/contract/product-hooks.ts'
+import { addRoutes, type OperationSteps } from '../../packages/engine/src/contract/routes.ts'
+import { checkBody } from '../../packages/engine/src/contract/bodies.ts'
+import { requireCaller, type Verdict } from '../../packages/engine/src/contract/security.ts'
+import { answerError, usualError } from '../../packages/engine/src/http/error-answers.ts'
+import { otherSiteCheck } from '../../packages/engine/src/http/other-sites.ts'
+import { OpenRequests } from '../../packages/engine/src/http/open-requests.ts'
 import {
   answerOtherMethods,
   checkFraming,
   checkPath,
   inOrder,
-} from '../../service/engine/http/request-steps.ts'
-import { HttpError } from '../../service/engine/errors.ts'
+} from '../../packages/engine/src/http/request-steps.ts'
+import { HttpError } from '../../packages/engine/src/errors.ts'
 
 /** The request that a method gets. */
 export type Input = Readonly<

@@ -1,18 +1,18 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import type { Test } from 'tap'
-import { accessTokens, type AccessTokens } from '../../service/engine/auth/access-tokens.ts'
+import { accessTokens, type AccessTokens } from '../../packages/engine/src/auth/access-tokens.ts'
 import { makeCollection } from '../../service/store/collection.ts'
 import { openDatabase, portOf } from '../../service/store/open.ts'
-import { readConfig } from '../../service/engine/config.ts'
+import { readConfig } from '../../packages/engine/src/config.ts'
 import {
   type Collection,
   type Store,
   storedCollections,
   type StoreOptions,
-} from '../../service/engine/store.ts'
+} from '../../packages/engine/src/store.ts'
 import type { Database } from '../../service/store/database.ts'
-import { parseJson } from '../../service/engine/http/json.ts'
-import type { Product } from '../../service/engine/index.ts'
+import { parseJson } from '../../packages/engine/src/http/json.ts'
+import type { Product } from '@plant-store/engine'
 import type { components } from './product/contract.gen.ts'
 import { product as own } from './product/product.ts'
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { isDeepStrictEqual } from 'node:util'
-import { accessTokenChecker } from '../../service/engine/auth/access-tokens.ts'
+import { accessTokenChecker } from '../../packages/engine/src/auth/access-tokens.ts'
 import { inspect, type Ledger } from '../support/ledger.ts'
 import { eventually } from '../support/project.ts'
 import { openTestStore } from '../support/stores.ts'

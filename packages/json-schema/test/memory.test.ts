@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { parseJson } from '../../../service/engine/http/json.ts'
+import { parseJson } from '../../engine/src/http/json.ts'
 import type { Schema } from '../src/core/schema.ts'
 import { Validator } from '../src/validator.ts'
 

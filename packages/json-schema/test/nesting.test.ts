@@ -2,11 +2,11 @@
 // the stack, as in one that is warm. What is stored by one can be read by the other.
 import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
-import { HttpError } from '../../../service/engine/errors.ts'
-import { itemReader, itemWriter } from '../../../service/engine/contract/items.ts'
+import { HttpError } from '../../engine/src/errors.ts'
+import { itemReader, itemWriter } from '../../engine/src/contract/items.ts'
 import type { Schema } from '../src/core/schema.ts'
 import { Validator } from '../src/validator.ts'
-import { serve } from '../../../test/engine/contract/described.ts'
+import { serve } from '../../engine/test/contract/described.ts'
 
 for (const tier of ['opt', 'sparkplug', 'maglev']) setFlagsFromString(`--no-${tier}`)
 

@@ -1,5 +1,5 @@
 // Values as parameters of statements.
-import type { Key } from '../../engine/store.ts'
+import type { Key } from '@plant-store/engine/for-store'
 import type { Cells } from './pipeline.ts'
 
 export function toCells(values: readonly (Key | number | null | undefined)[]): Cells {

@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { StoreUnavailable } from '../../engine/errors.ts'
+import {
+  ACCESS_TOKENS,
+  type Collections,
+  type KeyType,
+  StoreUnavailable,
+  TOKENS_OWNER,
+} from '@plant-store/engine/for-store'
 import type { Query } from './pool.ts'
-import { ACCESS_TOKENS, type Collections, type KeyType, TOKENS_OWNER } from '../../engine/store.ts'
 import { otherKeys } from '../database.ts'
 import { errorCode } from './retries.ts'
 

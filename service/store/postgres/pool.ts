@@ -7,8 +7,13 @@
 //    twice as many processes of a pool as it may have connections, besides those that it lets in at a start.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { reasonOf, StoreUnavailable } from '../../engine/errors.ts'
-import type { Settings, StoreEvents, StoreStats } from '../../engine/store.ts'
+import {
+  reasonOf,
+  type Settings,
+  type StoreEvents,
+  type StoreStats,
+  StoreUnavailable,
+} from '@plant-store/engine/for-store'
 import { readAddress } from './address.ts'
 import { type Calls, type Cells, Pipeline, type Statement } from './pipeline.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { reasonOf, StoreUnavailable } from '../../engine/errors.ts'
+import { reasonOf, StoreUnavailable } from '@plant-store/engine/for-store'
 
 /** The kind of a statement. */
 export type Kind = 'read' | 'write'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import pg from 'pg'
-import { reasonOf } from '../../engine/errors.ts'
+import { reasonOf } from '@plant-store/engine/for-store'
 import { type Host, type Hosts, isSocket } from './hosts.ts'
 
 /** A row of a result, by its columns. */

@@ -5,9 +5,14 @@ import { Pool } from './pool.ts'
 import { prepareSchema } from './create-tables.ts'
 import { PostgresTable } from './table.ts'
 import { NotDone } from './writes.ts'
-import type { Collections, StoreOptions, StoreStats } from '../../engine/store.ts'
+import {
+  type Collections,
+  reasonOf,
+  StartupError,
+  type StoreOptions,
+  type StoreStats,
+} from '@plant-store/engine/for-store'
 import type { Database } from '../database.ts'
-import { reasonOf, StartupError } from '../../engine/errors.ts'
 
 /** The shared store, on PostgreSQL. Any number of processes may use it. */
 export class PostgresStore implements Database {

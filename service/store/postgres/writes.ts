@@ -4,8 +4,7 @@
 // 2. If the server refuses a statement of it, the others are done without that one.
 // 3. An owner whose row somebody else holds waits in a queue of its own, until its write has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Key } from '../../engine/store.ts'
-import { StoreUnavailable } from '../../engine/errors.ts'
+import { type Key, StoreUnavailable } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from '../batch.ts'
 import { HeldOwners } from './held-owners.ts'
 import { gather, type Gatherer } from './owner-batchers.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { ACCESS_TOKENS, type Collections, TOKENS_OWNER } from '../../engine/store.ts'
+import { ACCESS_TOKENS, type Collections, TOKENS_OWNER } from '@plant-store/engine/for-store'
 import { createTable, tableDefinitions } from './table.ts'
 
 /** The version of the schema, which `user_version` of a file tells. */

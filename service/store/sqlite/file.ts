@@ -5,9 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
 import { isOutdated, prepareSchema } from './create-tables.ts'
-import type { Collections } from '../../engine/store.ts'
+import { type Collections, reasonOf, StartupError } from '@plant-store/engine/for-store'
 import { DatabaseFiles, identify } from './watch.ts'
-import { reasonOf, StartupError } from '../../engine/errors.ts'
 
 // Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
 const OLDEST_SQLITE = '3.51.3'

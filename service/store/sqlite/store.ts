@@ -5,9 +5,13 @@ import { finalMessage, isTemporary } from './result-codes.ts'
 import { IN_MEMORY, type OpenFile, openInMemory, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { POLL_INTERVAL } from './watch.ts'
-import type { StoreEvents, StoreOptions, StoreStats } from '../../engine/store.ts'
+import {
+  type StoreEvents,
+  type StoreOptions,
+  type StoreStats,
+  StoreUnavailable,
+} from '@plant-store/engine/for-store'
 import type { Database, Table } from '../database.ts'
-import { StoreUnavailable } from '../../engine/errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT_INTERVAL = 500

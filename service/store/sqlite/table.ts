@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import { type Key, type KeyType } from '../../engine/store.ts'
+import { type Key, type KeyType } from '@plant-store/engine/for-store'
 import { type Chunk, type Entry, otherKeys, type Rows, type Table } from '../database.ts'
 
 /** How a table uses the connection of the store. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
-import { HttpError } from '../../../service/engine/errors.ts'
-import { JsonText } from '../../../service/engine/http/json.ts'
+import type { ProductHooks } from '../../../packages/engine/src/contract/product-hooks.ts'
+import { HttpError } from '../../../packages/engine/src/errors.ts'
+import { JsonText } from '../../../packages/engine/src/http/json.ts'
 import { fields } from '../../support/fields.ts'
 import {
   accepted,

@@ -2,7 +2,7 @@
 // that are refused, writes without an effect.
 import { fail } from 'node:assert'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../../service/engine/errors.ts'
+import { StoreUnavailable } from '../../../packages/engine/src/errors.ts'
 import { range } from '../../support/engines.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { eventually } from '../../support/project.ts'

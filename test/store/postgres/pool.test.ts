@@ -2,7 +2,7 @@
 // DATABASE_POOL_SIZE. Checks that operations succeed when it is over.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../../service/engine/errors.ts'
+import { StoreUnavailable } from '../../../packages/engine/src/errors.ts'
 import { Pool } from '../../../service/store/postgres/pool.ts'
 import { range } from '../../support/engines.ts'
 import { startPostgres } from '../../support/postgres.ts'

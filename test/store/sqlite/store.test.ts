@@ -6,7 +6,7 @@ import { range } from '../../support/engines.ts'
 import { namesIn, partsOf } from '../../support/pages.ts'
 import { eventually } from '../../support/project.ts'
 import { openNewFile, type TestStore } from '../../support/stores.ts'
-import { StoreBusy, StoreUnavailable } from '../../../service/engine/errors.ts'
+import { StoreBusy, StoreUnavailable } from '../../../packages/engine/src/errors.ts'
 
 /** How many commits the index of a log has counted: https://sqlite.org/walformat.html#the_wal_index_header */
 const commitsIn = (file: string) => new Uint32Array(readFileSync(`${file}-shm`).buffer)[2] ?? NaN

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseSync } from 'node:sqlite'
-import type { OpenContext } from '../../../service/engine/index.ts'
+import type { OpenContext } from '@plant-store/engine'
 
 /** Changes of notes, in a database of the product's own. */
 export type Changes = Awaited<ReturnType<typeof openChanges>>

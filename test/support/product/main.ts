@@ -1,5 +1,5 @@
 import { loadCompiler } from '../../../service/compiler/index.ts'
-import { start } from '../../../service/engine/index.ts'
+import { start } from '@plant-store/engine'
 import { product } from './product.ts'
 
 await start(product, loadCompiler)

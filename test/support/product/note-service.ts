@@ -1,4 +1,4 @@
-import { type Collection, refusal } from '../../../service/engine/index.ts'
+import { type Collection, refusal } from '@plant-store/engine'
 import type { Changes } from './changes.ts'
 import type { components, Request, Result } from './contract.gen.ts'
 

@@ -1,5 +1,5 @@
 import type { components, Request, Result } from './contract.gen.ts'
-import { refusal, type Collection } from '../../../service/engine/index.ts'
+import { refusal, type Collection } from '@plant-store/engine'
 
 /** The operations of the contract, a method for each operationId. */
 export class PlantService {

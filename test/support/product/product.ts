@@ -1,4 +1,4 @@
-import { defineProduct } from '../../../service/engine/index.ts'
+import { defineProduct } from '@plant-store/engine'
 import { openStore } from '../../../service/store/index.ts'
 import { openChanges } from './changes.ts'
 import { contract } from './contract.gen.ts'

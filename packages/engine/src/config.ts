@@ -1,0 +1,265 @@
+import { isIP } from 'node:net'
+import { StartupError } from './errors.ts'
+
+/** Either both of these variables must be set, or none. The others for JWTs need them. */
+const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE'] as const
+const OTHERS_FOR_JWT = ['JWT_TYPE', 'JWKS_URL'] as const
+
+/** The values that a variable may have. */
+interface Type<Value> {
+  /** The valid texts, described for people in Markdown. */
+  readonly values: string
+  /** Reads a text; undefined if it is not valid. */
+  readonly read: (text: string) => Value | undefined
+}
+
+const integer = (least: number, most: number) => number('an integer', /^\d+$/, least, most)
+const seconds = (least: number) => number('a number of seconds', /^\d+(\.\d+)?$/, least, 3600)
+const BASE = text(
+  'an http or https URL without query, or a relative one',
+  /^(https?:\/\/[\w.~:%[\]-]+(?=\/|$))?[\w.~/%-]*$/,
+)
+const COLLECTOR = text('`none`, or an http or https URL', /^(none|https?:\/\/\S+)$/)
+const ISSUER = text('at most 255 visible ASCII characters without `#`', /^[!-"$-~]{0,255}$/)
+const AUDIENCE = text('visible ASCII characters', /^[!-~]*$/)
+const KEYS = text(
+  'an https URL without user, or http to a loopback address',
+  /^$|^https:\/\/[^\s@]+$|^http:\/\/(localhost|127(\.\d+){1,3}|\[::1\])(:\d+)?(\/\S*)?$/,
+)
+/** Which addresses the keys of an issuer may have. */
+export const ADDRESS_OF_KEYS = KEYS.values
+/** Whether the keys of an issuer may be fetched from an address, whoever names it. */
+export const isAddressOfKeys = (address: string) =>
+  address !== '' && KEYS.read(address) !== undefined
+/** A host of PostgreSQL, in brackets if it is an address of IPv6, and its port. */
+const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[^:[\]\s]+)?(:\d{0,5})?$/i
+const ORIGINS = list('origins such as `https://app.example`', isOrigin)
+const RANGES = list('addresses and CIDR ranges', isRange)
+
+/** Every environment variable of the service: its default, its type and its meaning. */
+export const variables = {
+  HOST: ['127.0.0.1', text('an address'), 'The address to listen on (the image sets `0.0.0.0`)'],
+  PORT: ['3000', integer(0, 65_535), 'The port to listen on; `0` takes a free one'],
+  ADMIN_PORT: [
+    '3001',
+    integer(0, 65_535),
+    'The port for operators: probes and metrics; another one than `PORT`',
+  ],
+  DATABASE_URL: ['sqlite:data/{name}.db', databaseUrl(), 'Where the data is kept'],
+  DATABASE_PASSWORD_FILE: [
+    '',
+    text('the path of a file'),
+    'A file with the password for PostgreSQL, which is read for each new connection',
+  ],
+  DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL'],
+  DATABASE_TIMEOUT: [
+    '3',
+    seconds(0.1),
+    'Until PostgreSQL answers, else 503; at most half of `STALL_TIMEOUT`',
+  ],
+  BASE_URL: ['.', BASE, 'The base URL in the served `/openapi.yaml`'],
+  DOCS: ['on', word('on', 'off'), 'With `off` there is no page `/docs`; `/openapi.yaml` stays'],
+  CORS_ORIGINS: ['none', ORIGINS, 'Origins whose browser applications may call the API'],
+  TRUST_PROXY: ['none', RANGES, 'Gateways whose `X-Forwarded-*` headers are trusted'],
+  LOG_LEVEL: [
+    'info',
+    word('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'The lowest level to log',
+  ],
+  NODE_ENV: [
+    'development',
+    text('a text'),
+    'With `production`, no demo token is issued (the image sets it)',
+  ],
+  JWT_ISSUER: ['', ISSUER, 'The issuer whose JWTs are accepted, exactly as in their `iss`'],
+  JWT_AUDIENCE: ['', AUDIENCE, 'The audience of those JWTs, exactly as in `aud`'],
+  JWT_TYPE: [
+    'at+jwt',
+    word('at+jwt', 'JWT'),
+    'The `typ` of those JWTs. `JWT` takes any: see [below](#jwt-from-an-identity-provider)',
+  ],
+  JWKS_URL: [
+    '',
+    KEYS,
+    'Where the issuer publishes its keys. By default its `/.well-known/openid-configuration` says it',
+  ],
+  MAX_CONNECTIONS: [
+    '5000',
+    integer(1, 1_000_000),
+    'Connections that may be open; further ones are closed',
+  ],
+  HEADERS_TIMEOUT: ['3', seconds(0.1), 'Until the headers of a request must be complete'],
+  REQUEST_TIMEOUT: ['5', seconds(0.1), 'Until the whole request must be complete'],
+  KEEP_ALIVE_TIMEOUT: ['72', seconds(0.1), 'Until an idle connection is closed'],
+  STALL_TIMEOUT: [
+    '30',
+    seconds(0.1),
+    'Until a client that takes nothing of its answer is disconnected',
+  ],
+  ANSWER_TIMEOUT: [
+    '300',
+    seconds(0.1),
+    'Until a client that has not taken its whole answer is disconnected; of events, since the last one',
+  ],
+  DRAIN_DELAY: [
+    '5',
+    seconds(0),
+    'After SIGTERM: requests are served, `/readyz` is 503, and gateways notice',
+  ],
+  SHUTDOWN_TIMEOUT: [
+    '4',
+    seconds(0),
+    'Then, until open requests are cut (Docker kills 10 s after SIGTERM)',
+  ],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['none', COLLECTOR, 'Where traces are sent, over OTLP with JSON'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
+    '',
+    text('an http or https URL', /^$|^https?:\/\/\S+$/),
+    'The same with its whole path, before the other one',
+  ],
+  OTEL_TRACES_EXPORTER: [
+    'otlp',
+    text('names with commas between', /^[\w-]+(,[\w-]+)*$/),
+    'Without `otlp`, such as with `none`, no traces are sent',
+  ],
+} as const satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
+
+/**
+ * The configuration, by the names of the environment. Times are in seconds.
+ * @example
+ * ```ts
+ * import type { Config } from '@plant-store/engine'
+ *
+ * export const isPostgres = ({ DATABASE_URL }: Config) => 'url' in DATABASE_URL
+ * ```
+ */
+export type Config = {
+  readonly [Name in keyof typeof variables]: NonNullable<
+    ReturnType<(typeof variables)[Name][1]['read']>
+  >
+}
+
+/**
+ * Reads the configuration. A variable that is absent or empty has its default.
+ * @param name of the product, from which the default file of the database has its name
+ * @param environment the values by name
+ * @throws {StartupError} naming all faulty variables, but not their values: a URL may hold a password
+ * @example
+ * ```ts
+ * import { readConfig } from '@plant-store/engine'
+ *
+ * export const { DATABASE_URL, DATABASE_TIMEOUT } = readConfig('notes')
+ * ```
+ */
+export function readConfig(name: string, environment: Environment = process.env): Config {
+  const faults: string[] = []
+  const entries = Object.entries(variables).map(([variable, [fallback, { values, read }]]) => {
+    const value = read(environment[variable] || fallback.replace('{name}', name))
+    if (value === undefined) faults.push(`${variable} must be ${values.replaceAll('`', '')}`)
+    return [variable, value]
+  })
+  faults.push(...faultsOfJwt(environment))
+  const config = Object.fromEntries(entries) as Config // Object.fromEntries loses the types of the entries
+  const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
+  if (PORT === ADMIN_PORT && PORT > 0)
+    faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
+  // A request may need two operations: one for its token, and one for an item. The connection must stay open for both.
+  if (faults.length === 0 && 'url' in DATABASE_URL && DATABASE_TIMEOUT > STALL_TIMEOUT / 2) {
+    faults.push(`DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is ${STALL_TIMEOUT}`)
+  }
+  if (faults.length > 0) throw new StartupError(faults.join('; '))
+  return Object.freeze(config)
+}
+
+/** Variables of the environment, by name. */
+export type Environment = Readonly<Record<string, string | undefined>>
+/** All variables of the environment, for what is the product's own. */
+export const readEnvironment = (): Environment => Object.freeze({ ...process.env })
+
+/** The variables for JWTs that are missing beside others. */
+function faultsOfJwt(environment: Environment): string[] {
+  if (![...JWT, ...OTHERS_FOR_JWT].some((name) => environment[name])) return []
+  const missing = JWT.filter((name) => !environment[name])
+  const faults = missing.map((name) => `${name} must be set, as others for JWTs are`)
+  const { JWT_ISSUER: issuer = '', JWKS_URL: keys = '' } = environment
+  if (keys === '' && issuer !== '' && !isAddressOfKeys(issuer))
+    faults.push(`JWKS_URL must be set, because JWT_ISSUER is not ${ADDRESS_OF_KEYS}`)
+  return faults
+}
+
+/**
+ * Whether npm took an option of a command as its own, because `--` is missing, as in `npm run generate --check`. It passes
+ * its options on in the environment. Where npm has a longer option that begins with the same letters, it sets the longer
+ * one, without a value.
+ */
+export function isTakenByNpm(option: string): boolean {
+  const name = `npm_config_${option.replaceAll('-', '_')}`
+  return Object.entries(process.env).some(
+    ([key, value]) => key === name || (key.startsWith(`${name}_`) && value === 'true'),
+  )
+}
+
+/** The folder in which a person called a script of npm, which runs it in the folder of package.json; else the current folder. */
+export function callersFolder(script: string): string {
+  const { npm_lifecycle_event: running, INIT_CWD: folder = '.' } = process.env
+  return running === script ? folder : '.'
+}
+
+/** A text of this pattern. A text that begins like a URL must be a valid URL. */
+function text(values: string, pattern = /^/): Type<string> {
+  const isValid = (text: string) =>
+    pattern.test(text) && (!/^https?:/.test(text) || URL.canParse(text))
+  return { values, read: (text) => (isValid(text) ? text : undefined) }
+}
+
+function word<const Word extends string>(...words: Word[]): Type<Word> {
+  return {
+    values: `one of \`${words.join('`, `')}\``,
+    read: (text) => words.find((word) => word === text),
+  }
+}
+
+function number(values: string, spelling: RegExp, least: number, most: number): Type<number> {
+  const isValid = (text: string) =>
+    spelling.test(text) && Number(text) >= least && Number(text) <= most
+  return {
+    values: `${values} from ${least} to ${most}`,
+    read: (text) => (isValid(text) ? Number(text) : undefined),
+  }
+}
+
+function list(values: string, isItem: (text: string) => boolean): Type<string[]> {
+  const read = (text: string) => {
+    const items = text === 'none' ? [] : text.split(',').map((item) => item.trim())
+    return items.every(isItem) ? items : undefined
+  }
+  return { values: `\`none\`, or ${values} with commas between`, read }
+}
+
+/** Whether a text is the origin of a page on the web (RFC 6454, section 6.2), spelled as browsers send it. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text
+}
+
+/** Whether a text is an IP address, or a range in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3). */
+function isRange(text: string): boolean {
+  const [, address = '', length = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? []
+  return isIP(address) !== 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128)
+}
+
+/** Whether a text is a URL in libpq's format: it may have several hosts, or none. */
+function isPostgresUrl(text: string): boolean {
+  const [, scheme, login = '', hosts = '', rest = ''] =
+    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/.exec(text) ?? []
+  const areHosts = hosts.split(',').every((host) => host === '' || HOST_AND_PORT.test(host))
+  return areHosts && `${hosts}${rest}` !== '' && URL.canParse(`${scheme ?? ''}${login}host${rest}`)
+}
+
+function databaseUrl(): Type<{ readonly file: string } | { readonly url: string }> {
+  const read = (text: string) => {
+    if (isPostgresUrl(text)) return { url: text }
+    const [, file] = /^sqlite:([^:].*)$/.exec(text) ?? []
+    return file === undefined ? undefined : { file }
+  }
+  return { values: '`sqlite:<file>` or `postgres://<user>:<password>@<host>/<database>`', read }
+}

@@ -1,0 +1,39 @@
+// The door for the compiler: the rules that compiler and engine share. They are not a part of index.ts, which every program
+// loads.
+export { callersFolder } from './config.ts'
+export type {
+  Body,
+  BodyKind,
+  Compiled,
+  ErrorFormat,
+  Media,
+  Operation,
+  Parameter,
+  Requirement,
+  Response,
+  ResponseMedia,
+  SecurityScheme,
+} from './contract/compiled.ts'
+export type { ProductHooks } from './contract/product-hooks.ts'
+export type { ContractExamples, Example, OperationExamples } from './contract/examples.ts'
+export { type Contract, type RefusedOperation, toContract } from './contract/contract.ts'
+export {
+  findStatus,
+  KNOWN_FORMS,
+  statusesOf,
+  USUAL,
+  type WriteBody,
+} from './contract/error-forms.ts'
+export {
+  bodyFault,
+  checkOfErrors,
+  type DescribedError,
+  findMisfit,
+  textOfSchema,
+} from './contract/error-trials.ts'
+export { isGuarded, lackedFor, supportedAlternatives } from './contract/guarded-schemes.ts'
+export { pathOfServer, type Server } from './contract/servers.ts'
+export { methodOf } from './contract/routes.ts'
+export { reasonOf, StartupError } from './errors.ts'
+export { shellWord } from './ops/shell.ts'
+export { visible } from './ops/terminal.ts'

@@ -1,0 +1,20 @@
+// The door for stores: the port that a store implements, its errors, and exact JSON. Ours: it may change in any version.
+export { HttpError, reasonOf, StartupError, StoreBusy, StoreUnavailable } from './errors.ts'
+export { exactJson, JsonText, parseJson } from './http/json.ts'
+export {
+  ACCESS_TOKENS,
+  type Collection,
+  type Collections,
+  type Key,
+  type KeyType,
+  MAX_OWNER_BYTES,
+  type OpenStore,
+  type Page,
+  type Settings,
+  type Store,
+  storedCollections,
+  type StoreEvents,
+  type StoreOptions,
+  type StoreStats,
+  TOKENS_OWNER,
+} from './store.ts'

@@ -1,0 +1,79 @@
+// Shared by all commands: reads the command line, prints the usage and reports errors.
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { isTakenByNpm } from '../config.ts'
+import { reasonOf } from '../errors.ts'
+import { print, printError } from '../ops/terminal.ts'
+
+const SEE_HELP = ' (--help prints the usage)'
+
+/**
+ * Runs a command. `--help` prints the usage. An error becomes one line on standard error, and the exit code 1.
+ * @param main gets the words of the command line, and returns the lines that are printed, if there are some
+ * @example
+ * ```ts
+ * import { runCommand } from '@plant-store/engine'
+ *
+ * await runCommand('usage: greet <name>   greets somebody', async ([name = 'you']) => [`Hello ${name}`])
+ * ```
+ */
+export async function runCommand(
+  usage: string,
+  main: (words: string[]) => Promise<readonly string[]>,
+): Promise<void> {
+  const words = process.argv.slice(2)
+  try {
+    const isHelp = words.includes('--help') || words.includes('-h')
+    const lines = isHelp ? usage.split('\n') : await main(words)
+    if (lines.length > 0) print(lines)
+  } catch (error) {
+    printError([reasonOf(error).replaceAll(/\s*\n\s*/g, ' ')])
+    process.exitCode = 1
+  }
+}
+
+/**
+ * Reads the words of a command.
+ * @param names of the arguments: all of them are required, and no others are allowed
+ * @param options as `util.parseArgs` takes them
+ * @returns the arguments in the order of their names, and the values of the options
+ * @throws {Error} naming the word that is wrong
+ * @example
+ * ```ts
+ * import { readWords } from '@plant-store/engine'
+ *
+ * const { args, values } = readWords(['a.db', '--replace'], ['<file>'], { replace: { type: 'boolean' } })
+ * export const [file] = args
+ * export const mayReplace = values.replace === true
+ * ```
+ */
+export function readWords<
+  const Names extends readonly string[],
+  Options extends ParseArgsOptionsConfig,
+>(words: string[], names: Names, options: Options) {
+  const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true })
+  const taken = Object.keys(options).find((name) => !(name in values) && isTakenByNpm(name))
+  if (taken !== undefined)
+    throw new Error(`npm took --${taken} as its own option: write -- before the words`)
+  const missing = names[positionals.length]
+  if (missing !== undefined) throw new Error(`${missing} is missing${SEE_HELP}`)
+  const extra = positionals[names.length]
+  if (extra !== undefined) throw new Error(`unexpected word "${extra}"${SEE_HELP}`)
+  return { args: positionals as { [Index in keyof Names]: string }, values } // their number has been checked
+}
+
+/**
+ * Returns a word if it is one of these.
+ * @throws {Error} naming them
+ * @example
+ * ```ts
+ * import { oneOf } from '@plant-store/engine'
+ *
+ * export const command: 'save' | 'check' = oneOf(process.argv[2], ['save', 'check'])
+ * ```
+ */
+export function oneOf<Word extends string>(word: string | undefined, words: readonly Word[]): Word {
+  const allowed = words.find((candidate) => candidate === word)
+  if (allowed === undefined)
+    throw new Error(`the first word must be ${words.join(' or ')}${SEE_HELP}`)
+  return allowed
+}

@@ -1,0 +1,180 @@
+// The port of the store: its interface for the engine. The product hands over the function that opens a store.
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { JsonText } from './http/json.ts'
+
+/** The settings that a store reads, besides `DATABASE_URL`. */
+export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
+  Partial<Pick<Config, 'NODE_ENV' | 'DATABASE_PASSWORD_FILE'>>
+
+/** The events that a store reports to the service. Commands open a store without them. */
+export interface StoreEvents {
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Called once, when the store can't be used until the process is restarted. Every later call of the store fails. */
+  readonly onFailure: (message: string, error: unknown) => void
+}
+
+/** The most bytes of an owner in UTF-8: of a caller with its source, or of a name that the product chooses. */
+export const MAX_OWNER_BYTES = 1024
+
+/** A key: an int64, or a text of 1 to 1024 bytes in UTF-8 without NUL. */
+export type Key = bigint | string
+export type KeyType = 'int64' | 'text'
+
+/** Collections by name, which is also the name of their table. */
+export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
+
+/** The collection of the engine's own, which no product has: auth/access-tokens.ts writes and reads it. */
+export const ACCESS_TOKENS = 'access_tokens'
+/** The owner of all access tokens. */
+export const TOKENS_OWNER = 'engine'
+
+/** The collections that a store is opened with: those of the product, and that of the access tokens. */
+export function storedCollections({ collections }: { collections: Collections }): Collections {
+  return { ...collections, [ACCESS_TOKENS]: { key: 'text' } }
+}
+
+/**
+ * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for items
+ * that callers share: a text without NUL of at most {@link MAX_OWNER_BYTES}. No owner sees or changes the
+ * items of another. Under an owner or a key that can't be stored, no item is found, deleted or listed.
+ *
+ * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on every replica. Every
+ * method may fail with StoreUnavailable (errors.ts): a failed write may be done or not, and can be repeated.
+ * @example
+ * ```ts
+ * import type { components, Request, Result } from './contract.gen.ts'
+ * import { type Collection, refusal } from '@plant-store/engine'
+ *
+ * type Note = components['schemas']['Note']
+ * export class NoteService {
+ *   readonly #notes: Collection<Note>
+ *
+ *   constructor(notes: Collection<Note>) {
+ *     this.#notes = notes
+ *   }
+ *
+ *   async getNote({ caller, path: { id } }: Request<'getNote'>): Promise<Result<'getNote'>> {
+ *     const note = await this.#notes.find(caller, id)
+ *     return note === undefined ? refusal(404, 'No such note') : { status: 200, body: note }
+ *   }
+ * }
+ * ```
+ */
+export interface Collection<Item, K extends Key = bigint> {
+  /**
+   * Stores an item, unless the owner has one under this key.
+   * @returns the item that is stored under the key now
+   * @throws {HttpError} 400 for an owner or a key that can't be stored
+   * @throws {Error} for an item that its schema refuses, or that JSON would change: nothing is stored
+   */
+  create(owner: string, key: K, item: Item): Promise<Item>
+  /** The owner's item under this key; undefined if there is none. */
+  find(owner: string, key: K): Promise<Item | undefined>
+  /**
+   * Changes an item. No other change gets between: `change` gets the item that is stored. It may be called again if
+   * another process was faster, so it must do nothing else.
+   * @param change returns the new item, and no promise; undefined leaves the item as it is
+   * @returns the item that is stored now; undefined if there is none
+   * @throws {Error} for a new item as of `create`: nothing is changed
+   */
+  update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  /** Deletes the owner's item under this key. @returns whether there was one */
+  delete(owner: string, key: K): Promise<boolean>
+  /**
+   * Lists the owner's items by ascending key: an int64 by its value, a text by its bytes in UTF-8. A list of up to 64 KB
+   * shows one moment. A longer list is read in chunks. It has once each item that is there all the
+   * time, and no item that was never there.
+   * @throws {HttpError} 400 for a cursor that `list` did not make, and for a limit that is no integer from 0
+   */
+  list(owner: string, page?: PageRequest): Promise<Page<Item>>
+}
+
+/**
+ * Which items a page has: at most `limit`, after a cursor. Absent: all, from the first one. With the limit 0 it is empty, and
+ * no page follows it.
+ */
+interface PageRequest {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+/**
+ * Some items of one owner.
+ * @example
+ * ```ts
+ * import type { components } from './contract.gen.ts'
+ * import type { Collection, Page } from '@plant-store/engine'
+ *
+ * type Note = components['schemas']['Note']
+ * export async function firstPage(notes: Collection<Note>, owner: string): Promise<Page<Note>> {
+ *   return notes.list(owner, { limit: 20 })
+ * }
+ * ```
+ */
+export interface Page<Item> {
+  /** The items as JSON; in parts if they are too long to hold in memory. */
+  readonly items: JsonText<Item[]> | AsyncIterable<JsonText<Item[]>>
+  /** The cursor of the next page, if the owner has more items. */
+  readonly next?: string
+}
+
+/** The statistics of a store that the metrics show. */
+export interface StoreStats {
+  /** How many transactions were committed since the start, and how many writes were in them. */
+  readonly commits: number
+  readonly writes: number
+  /** SQLite: the bytes of the write-ahead log. */
+  readonly walBytes?: number
+  /**
+   * PostgreSQL. Connections: the most that are allowed (`size`), the used and the idle ones. `waiting` operations are not
+   * sent yet.
+   */
+  readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
+}
+
+/** The functions that read and write the items of a collection. */
+export interface ItemFormat<Item> {
+  /** Reads an item that was written. */
+  readonly parse: (text: string) => Item
+  /** Writes an item as JSON. @throws {Error} if it must not be stored */
+  readonly write?: (item: Item) => string
+}
+
+/** The collections of the product and of the engine. Every method may fail with StoreUnavailable (errors.ts). */
+export interface Store {
+  /** The collection of this name, which the store was opened with. */
+  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
+
+  /** How many items each collection has, at most {@link MAX_COUNT}. */
+  counts(): Promise<Readonly<Record<string, number>>>
+  /** Whether no collection has an item. */
+  isEmpty(): Promise<boolean>
+  /** Checks that each collection can be read, and on a server that a write to it could be done. */
+  ping(): Promise<void>
+  stats(): StoreStats
+  /**
+   * A number that is another one soon after another program has written to the store: within 100 ms on SQLite. NaN while
+   * the store fails. Undefined if the store can't tell. It never throws.
+   */
+  dataVersion(): number | undefined
+  /** Waits for the writes under way, then closes the store. May be called again. */
+  close(): Promise<void>
+}
+
+/** The number at which `counts` stops: to count on could take long. */
+export const MAX_COUNT = 500
+
+/** How a store is opened. */
+export interface StoreOptions {
+  /** Where the data is kept. */
+  readonly database: Config['DATABASE_URL']
+  readonly collections: Collections
+  /** Whether this process locks an embedded store; false for a command beside a running service. */
+  readonly isExclusive: boolean
+  readonly settings: Settings
+  readonly events?: StoreEvents
+}
+
+/** Opens a store. Creates it if there is none, and the tables that it lacks. @throws {StartupError} */
+export type OpenStore = (options: StoreOptions) => Promise<Store>

@@ -1,0 +1,73 @@
+// Serves one schema as the body of a request and as the body of an answer.
+import type { Test } from 'tap'
+import type { Contract } from '../../src/contract/contract.ts'
+import type { ProductHooks } from '../../src/contract/product-hooks.ts'
+import { boot, post } from '../../../../test/support/small.ts'
+
+/** A contract with the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
+export function describe(schemas: string): string {
+  const content = `content: { application/json: { schema: { $ref: '#/components/schemas/A' } } }`
+  return `x-body-limit: 1000000
+paths:
+  /in: { post: { operationId: in, requestBody: { required: true, ${content} }, responses: { '204': { description: Done } } } }
+  /out: { get: { operationId: out, responses: { '200': { description: Done, ${content} } } } }
+components:
+  schemas:
+${schemas.replaceAll(/^/gm, '    ')}
+`
+}
+
+/** Serves the schema `A`. @param schemas see {@link describe} @param product what the product adds */
+export async function serve(t: Test, schemas: string, product: ProductHooks = {}) {
+  let got: unknown
+  let body: unknown
+  let served: Contract | undefined
+  const app = await boot(t, {
+    yaml: describe(schemas),
+    product,
+    prepare: (_app, contract) => void (served = contract),
+    run: async (request) => {
+      if (request.body === undefined) return { status: 200, body }
+      got = request.body
+      return { status: 204 }
+    },
+  })
+  if (served === undefined) throw new Error('nothing is served')
+  return {
+    contract: served,
+    /** Sends a body. @param text its JSON, or a value to write as JSON @returns also what the method got */
+    request: async (text: unknown) => {
+      got = undefined
+      const answer = await app.inject(post(text, undefined, '/in'))
+      return { status: answer.statusCode, got, text: answer.body }
+    },
+    /** Lets the method answer with a body. */
+    answer: async (value: unknown) => {
+      body = value
+      const answer = await app.inject('/out')
+      return { status: answer.statusCode, text: answer.body }
+    },
+  }
+}
+
+/** Checks which values a schema allows, in requests and in answers. @param schemas see {@link serve} */
+export async function allows(
+  t: Test,
+  schemas: string,
+  valid: readonly unknown[],
+  invalid: readonly unknown[],
+) {
+  const { request, answer } = await serve(t, schemas)
+  for (const value of [...valid, ...invalid]) {
+    const statuses = [(await request(JSON.stringify(value))).status, (await answer(value)).status]
+    t.strictSame(statuses, valid.includes(value) ? [204, 200] : [400, 500], JSON.stringify(value))
+  }
+}
+
+/** JSON with `n` behind each bigint. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'bigint' ? `${part}n` : part,
+  )
+  return text.replaceAll(/"(-?\d+n)"/g, '$1')
+}

@@ -1,0 +1,47 @@
+// Entity tags, and the recipe of service/README.md, on both databases.
+import t from 'tap'
+import { etag, refusal } from '../../src/index.ts'
+import { range } from '../../../../test/support/engines.ts'
+import { startPostgres } from '../../../../test/support/postgres.ts'
+import { openTestStore, type Plant, type TestStore } from '../../../../test/support/stores.ts'
+
+t.test('an item has always the same tag, another item another one', (t) => {
+  const item = { id: 9007199254740993n, name: 'é', list: [1, { a: null }] }
+  t.match(etag(item), /^"[\w-]{22}"$/)
+  t.equal(etag(structuredClone(item)), etag(item))
+  const others = [
+    { ...item, id: 9007199254740992n },
+    { ...item, name: 'e' },
+    { ...item, x: 1 },
+  ]
+  t.equal(new Set([item, ...others].map(etag)).size, 4)
+  t.end()
+})
+
+const file = `${t.testdir()}/etag.db`
+const url = await (await startPostgres(t)).createDatabase()
+for (const [engine, database] of Object.entries({ sqlite: { file }, postgres: { url } })) {
+  t.test(`${engine}: of 32 clients with one tag, one changes the item`, async (t) => {
+    const store = await openTestStore(database)
+    t.teardown(() => store.close())
+    await store.create('joe', 7n, { name: 'seen by all' })
+    const tag = etag(await store.find('joe', 7n))
+    const answers = await Promise.all(
+      range(32).map((client) => change(store, { name: `of client ${client}` }, tag)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    t.equal(statuses.filter((status) => status === 200).length, 1)
+    t.equal(statuses.filter((status) => status === 412).length, 31)
+    t.match(await store.find('joe', 7n), { name: `of client ${statuses.indexOf(200)}` })
+  })
+}
+
+/** The recipe. */
+async function change(store: TestStore, body: Plant, expected: string) {
+  const stored = await store.update('joe', 7n, (plant) =>
+    expected === etag(plant) ? body : undefined,
+  )
+  if (stored === undefined) return refusal(404, 'No such plant')
+  if (etag(stored) !== etag(body)) return refusal(412, 'The plant has changed')
+  return { status: 200 }
+}
