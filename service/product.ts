@@ -1,7 +1,7 @@
 import { contract } from './contract.gen.ts'
 import { defineProduct } from '@plant-store/engine'
 import { PlantService } from './plant-service.ts'
-import { openStore } from './store/index.ts'
+import { openStore } from '@plant-store/store'
 
 /** What this service is: its names, its contract, what it stores, and the classes with the methods of its operations. */
 export const product = defineProduct({

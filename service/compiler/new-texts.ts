@@ -26,7 +26,7 @@ export function writeProduct(plan: Plan, hasClass: boolean): string {
     "import { contract } from './contract.gen.ts'",
     "import { defineProduct } from '@plant-store/engine'",
     ...(hasClass ? [`import { ${className} } from './${slug}-service.ts'`] : []),
-    "import { openStore } from './store/index.ts'",
+    "import { openStore } from '@plant-store/store'",
     '',
     '/** What this service is: its names, its contract, what it stores, and the classes with the methods of its operations. */',
     'export const product = defineProduct({',
@@ -81,7 +81,7 @@ Describe it in \`openapi.yaml\`, and run \`npm run generate\`. \`npm run check\`
 | [\`service/\`](service/README.md) | the product: its methods, what it says about itself in \`product.ts\`, and the programs that one starts |
 | [\`packages/engine/\`](packages/engine/README.md) | what answers a request |
 | [\`service/compiler/\`](service/compiler/README.md) | what makes \`contract.gen.ts\` of \`openapi.yaml\`: what of OpenAPI is served, how a contract is changed, and clients |
-| [\`service/store/\`](service/store/README.md) | where items are kept: SQLite and PostgreSQL, backup and copy |
+| [\`packages/store/\`](packages/store/README.md) | where items are kept: SQLite and PostgreSQL, backup and copy |
 | [\`deploy/\`](deploy/README.md) | how to run it: configuration, tokens, backup, upgrade, gateways, PostgreSQL, alerts, image |
 | [\`test/\`](test/README.md) | what you can rely on, and the test of each promise |
 

@@ -101,7 +101,7 @@ t.test(
   async (t) => {
     const head = `import { addRoutes, type OperationSteps } from '../../../service/engine/contract/routes.ts'
 import { defineProduct, type CompiledContract } from '@plant-store/engine'
-import { openStore } from '../../../service/store/index.ts'
+import { openStore } from '@plant-store/store'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
 import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
 import type { Service } from '../../../service/engine/contract/types.ts'

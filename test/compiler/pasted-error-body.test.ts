@@ -63,7 +63,7 @@ const productWith = (
   services: string,
 ) => `import { contract } from './contract.gen.ts'
 import { defineProduct } from '@plant-store/engine'
-import { openStore } from './store/index.ts'
+import { openStore } from '@plant-store/store'
 ${services === '' ? '' : "import { Methods } from './methods.ts'\n"}
 export const product = defineProduct({
   name: 'small',

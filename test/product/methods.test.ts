@@ -2,7 +2,7 @@
 import t from 'tap'
 import { PlantService } from '../../service/plant-service.ts'
 import { product } from '../../service/product.ts'
-import { testStore } from '../../service/store/index.ts'
+import { testStore } from '@plant-store/store'
 
 /** A request without parts. A test adds the parts that its method reads. */
 const REQUEST = {

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import type { Test } from 'tap'
 import { openTestStore, type TestStore } from './stores.ts'
-import { saveBackup } from '../../service/store/sqlite/backup.ts'
+import { saveBackup } from '../../packages/store/src/sqlite/backup.ts'
 import { namesIn } from './pages.ts'
 import { issueToken } from './tokens.ts'
 

@@ -7,7 +7,7 @@ const PLACES = {
   product: 'service/*.ts',
   'engine/': 'packages/engine/**/*.ts',
   'compiler/': 'service/compiler/**/*.ts',
-  'store/': 'service/store/**/*.ts',
+  'store/': 'packages/store/**/*.ts',
   'packages/': 'packages/*/src/**/*.ts',
   'test/': '{test,packages/*/test}/**/*.ts',
 }

@@ -1,8 +1,8 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import type { Test } from 'tap'
 import { accessTokens, type AccessTokens } from '../../packages/engine/src/auth/access-tokens.ts'
-import { makeCollection } from '../../service/store/collection.ts'
-import { openDatabase, portOf } from '../../service/store/open.ts'
+import { makeCollection } from '../../packages/store/src/collection.ts'
+import { openDatabase, portOf } from '../../packages/store/src/open.ts'
 import { readConfig } from '../../packages/engine/src/config.ts'
 import {
   type Collection,
@@ -10,7 +10,7 @@ import {
   storedCollections,
   type StoreOptions,
 } from '../../packages/engine/src/store.ts'
-import type { Database } from '../../service/store/database.ts'
+import type { Database } from '../../packages/store/src/core/database.ts'
 import { parseJson } from '../../packages/engine/src/http/json.ts'
 import type { Product } from '@plant-store/engine'
 import type { components } from './product/contract.gen.ts'

@@ -152,7 +152,7 @@ const PRODUCT_NAME = /^[a-z][a-z0-9_]{0,31}$/
  * import { contract } from './contract.gen.ts'
  * import { defineProduct } from '@plant-store/engine'
  * import { NoteService } from './note-service.ts'
- * import { openStore } from './store/index.ts'
+ * import { openStore } from '@plant-store/store'
  *
  * export const product = defineProduct({
  *   name: 'notes',

@@ -23,7 +23,7 @@ export type { Collection, Page } from './store.ts'
  * ```ts
  * import { openCollections, readConfig } from '@plant-store/engine'
  * import { product } from './product.ts'
- * import { openStore } from './store/index.ts'
+ * import { openStore } from '@plant-store/store'
  *
  * const settings = readConfig('notes')
  * const { collections } = product

@@ -1,7 +1,7 @@
 // What `defineProduct` refuses: tsc can't see it, or a product is written without its types.
 import t from 'tap'
 import { defineProduct } from '../src/index.ts'
-import { openStore } from '../../../service/store/index.ts'
+import { openStore } from '@plant-store/store'
 import { product as own } from '../../../test/support/product/product.ts'
 
 const product = { ...own, store: openStore }

@@ -1,4 +1,4 @@
-import { backup } from '../../../service/store/index.ts'
+import { backup } from '@plant-store/store'
 import { product } from './product.ts'
 
 await backup(product)

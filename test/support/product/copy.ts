@@ -1,4 +1,4 @@
-import { copy } from '../../../service/store/index.ts'
+import { copy } from '@plant-store/store'
 import { product } from './product.ts'
 
 await copy(product)

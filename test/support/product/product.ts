@@ -1,5 +1,5 @@
 import { defineProduct } from '@plant-store/engine'
-import { openStore } from '../../../service/store/index.ts'
+import { openStore } from '@plant-store/store'
 import { openChanges } from './changes.ts'
 import { contract } from './contract.gen.ts'
 import { NoteService } from './note-service.ts'

@@ -1,0 +1,84 @@
+import {
+  type OpenStore,
+  StartupError,
+  type Store,
+  type StoreOptions,
+} from '@plant-store/engine/for-store'
+import { makeCollection } from './collection.ts'
+import type { Database } from './core/database.ts'
+
+/** Names of collections: names that SQL takes without quotes, but not those of tables of earlier versions or of the database. */
+const TABLE_NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
+const RESERVED_NAME = /^(tokens|(sqlite|pg)_.*)$/i
+const NAME_ADVICE =
+  'a small letter, then letters, digits and _, at most 55, and not "tokens", "sqlite_..." or "pg_..."'
+
+/**
+ * Opens the store for the engine.
+ * @throws {StartupError}
+ * @example
+ * ```ts
+ * import { contract } from './contract.gen.ts'
+ * import { defineProduct } from '@plant-store/engine'
+ * import { NoteService } from './note-service.ts'
+ * import { openStore } from '@plant-store/store'
+ *
+ * export const product = defineProduct({
+ *   name: 'notes',
+ *   contract,
+ *   store: openStore,
+ *   collections: { notes: { schema: 'Note', key: 'int64' } },
+ *   services: ({ notes }) => [new NoteService(notes)],
+ * })
+ * ```
+ */
+export const openStore: OpenStore = async (options) => {
+  const database = await openDatabase(options)
+  return {
+    ...portOf(database),
+    isEmpty: () => database.isEmpty(),
+    ping: () => database.ping(),
+    stats: () => database.stats(),
+    close: () => database.close(),
+  }
+}
+
+/** Methods of the port. */
+export function portOf(database: Database): Pick<Store, 'collection' | 'counts' | 'dataVersion'> {
+  return {
+    collection: (name, { parse, write }) => makeCollection(database, name, parse, write),
+    counts: () => countItems(database),
+    dataVersion: () => database.dataVersion(),
+  }
+}
+
+/** Opens the database with the tables of these collections. @throws {StartupError} */
+export async function openDatabase(options: StoreOptions): Promise<Database> {
+  checkNames(Object.keys(options.collections))
+  if ('file' in options.database) {
+    const { SqliteStore } = await import('./sqlite/store.ts')
+    return new SqliteStore(options.database.file, options)
+  }
+  const { PostgresStore } = await import('./postgres/store.ts')
+  return PostgresStore.open(options.database.url, options)
+}
+
+/** @throws {StartupError} if a name can't be that of a table, or two are the same as SQLite compares them */
+function checkNames(names: readonly string[]): void {
+  const byTable = Map.groupBy(names, (name) => name.toLowerCase())
+  for (const same of byTable.values()) {
+    const isUsable = same.every((name) => TABLE_NAME.test(name) && !RESERVED_NAME.test(name))
+    if (same.length > 1 || !isUsable)
+      throw new StartupError(
+        `the collection ${same.join(' or ')} needs another name: ${NAME_ADVICE}`,
+      )
+  }
+}
+
+async function countItems({ tables }: Database): Promise<Readonly<Record<string, number>>> {
+  const counts = [...tables].map(async ([name, table]) => {
+    const entries = await table.entries()
+    return [name, entries.length] as const
+  })
+  return Object.fromEntries(await Promise.all(counts))
+}

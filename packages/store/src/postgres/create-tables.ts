@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  ACCESS_TOKENS,
+  type Collections,
+  type KeyType,
+  StoreUnavailable,
+  TOKENS_OWNER,
+} from '@plant-store/engine/for-store'
+import type { Query } from './pool.ts'
+import { otherKeys } from '../core/database.ts'
+import { errorCode } from './retries.ts'
+
+/** A table of a collection: its columns in the order owner, key and item. */
+export interface TableInfo {
+  readonly name: string
+  readonly type: KeyType
+  readonly columns: readonly [owner: string, key: string, item: string]
+}
+
+/** The tables of the collections, and whether they are distributed over the nodes of a Citus. */
+export interface Schema {
+  readonly tables: readonly TableInfo[]
+  readonly isCitus: boolean
+}
+
+/** The table in which the version before kept access tokens, and its columns. */
+const OLD_TOKENS = 'tokens'
+const OLD_COLUMNS = ['digest', 'caller', 'created', 'expires', 'scopes']
+/** Writes the old tokens as auth/access-tokens.ts of the engine does, to the letter: `copy` compares texts. */
+const TAKE_OVER = `
+  INSERT INTO "${ACCESS_TOKENS}"
+  SELECT '${TOKENS_OWNER}', left(encode(digest, 'hex'), 16),
+    '{"digest":"' || encode(digest, 'hex') || '","caller":' || to_json(caller)::text
+    || ',"created":' || created::text || coalesce(',"expires":' || expires::text, '')
+    || ',"scopes":' || to_json(coalesce(scopes, ''))::text || '}'
+  FROM ${OLD_TOKENS}`
+/**
+ * Error codes if another process makes the same change at the same time: the object exists now, or the table is distributed
+ * now (42P16).
+ */
+const RACES = /^(23505|42P07|42710|XX000|40P01|42P16)$/
+/** Error codes if another attempt can't help: wrong credentials, no such database, no permission. */
+const REFUSALS = /^(28|3D|42501)/
+/** Milliseconds to wait for a server that is starting. */
+const START_TIMEOUT = 10_000
+/** Milliseconds to wait for processes that make the same tables: on several nodes a table takes seconds. */
+const RACE_TIMEOUT = 60_000
+/** A session of a YugabyteDB bounds each statement: see session.ts. To make a table takes longer there. */
+const ALLOW_TIME = `SET LOCAL statement_timeout = ${RACE_TIMEOUT}; `
+/** Distributes a table ($1) by a column ($2), where that was not done. Citus runs what has one owner on one node. */
+const DISTRIBUTE = `SELECT create_distributed_table($1, $2)
+  WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
+/** Puts a table ($1) on each node. Tokens have one owner: on one node, its loss would refuse the callers of every node. */
+const COPY_TO_ALL = `SELECT create_reference_table($1)
+  WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
+
+/**
+ * Creates the tables that the database lacks. Several processes may call this at the same time. Waits for a
+ * server that is starting. A table that the version before could not use needs another name: in a rolling
+ * update, that version works beside this one.
+ * @throws {StoreUnavailable}
+ * @throws {Error} for a database that this program can't work with
+ */
+export async function prepareSchema(query: Query, collections: Collections): Promise<Schema> {
+  for (const begun = performance.now(); ;) {
+    try {
+      return await createTables(query, collections)
+    } catch (error) {
+      const code = errorCode(error)
+      const isStarting = error instanceof StoreUnavailable && !REFUSALS.test(code)
+      const isRace = RACES.test(code)
+      const time = isRace ? RACE_TIMEOUT : START_TIMEOUT
+      if (!(isStarting || isRace) || performance.now() - begun > time) throw error
+      await delay(Math.random() * 250)
+    }
+  }
+}
+
+/** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
+async function createTables(query: Query, collections: Collections): Promise<Schema> {
+  const { textType, isCitus, prefix } = await readProduct(query)
+  const existing = await readColumns(query, [OLD_TOKENS, ...Object.keys(collections)])
+  const oldColumns = existing.get(OLD_TOKENS)?.columns ?? []
+  const hasOldTokens = OLD_COLUMNS.every((name) => oldColumns.includes(name))
+  const tables: TableInfo[] = []
+  for (const [name, { key }] of Object.entries(collections)) {
+    const table = existing.get(name)
+    if (table === undefined) {
+      const takeOver = name === ACCESS_TOKENS && hasOldTokens
+      const text = createTable(name, keyTypeOf(key, textType), textType, takeOver)
+      await query(`${prefix}${text}`, [], RACE_TIMEOUT)
+    }
+    if (isCitus) await distribute(query, name, table?.columns[0])
+    tables.push(infoOf(name, key, table))
+  }
+  return { tables, isCitus }
+}
+
+async function distribute(query: Query, name: string, owner = 'owner'): Promise<void> {
+  const table = `"${name}"`
+  if (name === ACCESS_TOKENS) await query(COPY_TO_ALL, [table], RACE_TIMEOUT)
+  else await query(DISTRIBUTE, [table, owner], RACE_TIMEOUT)
+}
+
+function keyTypeOf(key: KeyType, textType: string): string {
+  return key === 'text' ? textType : 'BIGINT'
+}
+
+/** What depends on the product. */
+interface Product {
+  /** The type of a text that is compared by bytes. */
+  readonly textType: string
+  readonly isCitus: boolean
+  /** What stands before a statement that makes a table. */
+  readonly prefix: string
+}
+
+/** @throws {Error} for a database in another encoding than UTF-8 */
+async function readProduct(query: Query): Promise<Product> {
+  const { rows } = await query(
+    `SELECT current_setting('server_encoding') AS encoding, version() AS product,
+      to_regclass('pg_dist_partition') IS NOT NULL AS citus,
+      to_regclass('sys.iam_pg_role_mappings') IS NOT NULL AS dsql`,
+  )
+  const { encoding, product, citus, dsql } = rows[0] ?? {}
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
+  // CockroachDB and Aurora DSQL compare all texts by bytes, and refuse this collation.
+  const isOfBytes = String(product).includes('Cockroach') || dsql === true
+  const textType = isOfBytes ? 'TEXT' : 'TEXT COLLATE "C"'
+  const prefix = String(product).includes('-YB-') ? ALLOW_TIME : ''
+  return { textType, isCitus: citus === true, prefix }
+}
+
+/** The statement that creates a table. An item is JSON text, which answers send unchanged. JSONB would change it. */
+function createTable(name: string, keyType: string, textType: string, takeOver: boolean): string {
+  const columns = `owner ${textType} NOT NULL, key ${keyType} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`
+  // One transaction: only the process that makes the table copies the tokens. A token that is revoked later stays revoked.
+  if (takeOver) return `CREATE TABLE "${name}" (${columns}); ${TAKE_OVER}`
+  return `CREATE TABLE IF NOT EXISTS "${name}" (${columns})`
+}
+
+/** The columns of a table that an earlier version made have other names, in the same order. */
+function infoOf(name: string, type: KeyType, table: Columns | undefined): TableInfo {
+  if (table === undefined) return { name, type, columns: ['"owner"', '"key"', '"item"'] }
+  const [, keyType] = table.types
+  if (keyType !== (type === 'int64' ? 'bigint' : 'text')) throw new Error(otherKeys(name, type))
+  const [owner = '', key = '', item = ''] = table.columns.map((column) => `"${column}"`)
+  return { name, type, columns: [owner, key, item] }
+}
+
+/** The columns of a table in their order, and their types. */
+interface Columns {
+  readonly columns: readonly string[]
+  readonly types: readonly string[]
+}
+
+/** The columns of the tables that exist. */
+async function readColumns(
+  query: Query,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, Columns>> {
+  const { rows } = await query(
+    `SELECT table_name AS name, array_agg(column_name::text ORDER BY ordinal_position) AS columns,
+        array_agg(data_type::text ORDER BY ordinal_position) AS types
+      FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ANY ($1::text[]) GROUP BY 1`,
+    [tables],
+  )
+  const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
+  return new Map(
+    rows.map(({ name, columns, types }) => [
+      String(name),
+      { columns: texts(columns), types: texts(types) },
+    ]),
+  )
+}

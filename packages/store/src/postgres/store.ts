@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { makeReadQueue } from '../core/lists.ts'
+import { placeOf } from './address.ts'
+import { Pool } from './pool.ts'
+import { prepareSchema } from './create-tables.ts'
+import { PostgresTable } from './table.ts'
+import { NotDone } from './writes.ts'
+import {
+  type Collections,
+  reasonOf,
+  StartupError,
+  type StoreOptions,
+  type StoreStats,
+} from '@plant-store/engine/for-store'
+import type { Database } from '../core/database.ts'
+
+/** The shared store, on PostgreSQL. Any number of processes may use it. */
+export class PostgresStore implements Database {
+  readonly tables: ReadonlyMap<string, PostgresTable>
+  readonly timeout: number
+  readonly reads
+  readonly #pool: Pool
+
+  private constructor(pool: Pool, tables: readonly PostgresTable[]) {
+    this.timeout = pool.timeout
+    // Half of the connections stay free for short reads.
+    const parallel = Math.ceil(pool.parallelReads / 2)
+    this.reads = makeReadQueue({ maxRows: 1, parallel, timeout: pool.timeout })
+    this.#pool = pool
+    this.tables = new Map(tables.map((table) => [table.name, table]))
+  }
+
+  /**
+   * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+   * @throws {StartupError}
+   */
+  static async open(
+    url: string,
+    { collections, settings, events }: StoreOptions,
+  ): Promise<PostgresStore> {
+    try {
+      const pool = new Pool(url, settings, events?.log)
+      const tables = await openTables(pool, collections).catch(async (error: unknown) => {
+        await pool.end()
+        throw error
+      })
+      return new PostgresStore(pool, tables)
+    } catch (error) {
+      throw new StartupError(`DATABASE_URL ${placeOf(url)}: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+
+  async ping(): Promise<void> {
+    const pings = [...this.tables.values()].map((table) => table.ping())
+    try {
+      await Promise.all(pings)
+    } finally {
+      this.#pool.assertSupported() // it says more than the error of a ping
+    }
+  }
+
+  /** PostgreSQL does not tell. */
+  dataVersion(): undefined {
+    return undefined
+  }
+
+  stats(): StoreStats {
+    const total = { commits: 0, writes: 0, waiting: 0 }
+    for (const { stats, waiting } of this.tables.values()) {
+      total.commits += stats.commits
+      total.writes += stats.writes
+      total.waiting += waiting
+    }
+    const { commits, writes } = total
+    const pool = this.#pool.stats
+    return { commits, writes, pool: { ...pool, waiting: pool.waiting + total.waiting } }
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const reads = [...this.tables.keys()].map((name) => `(SELECT 1 FROM "${name}" LIMIT 1)`)
+    const { rows } = await this.#pool.read(reads.join(' UNION ALL '))
+    return rows.length === 0
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.tables.values()].map((table) => table.idle()))
+    await this.#pool.end()
+  }
+}
+
+/** Makes the tables. @throws {Error} if the server shards, and does not route what has one owner */
+async function openTables(pool: Pool, collections: Collections): Promise<PostgresTable[]> {
+  const { tables, isCitus } = await prepareSchema(pool.write, collections)
+  const pooler = pool.isSharded ? 'pooler' : 'none'
+  const sharding = isCitus ? 'server' : pooler
+  const opened = tables.map((table) => new PostgresTable(pool, table, sharding))
+  if (sharding === 'pooler') await Promise.all(opened.map(assertRouted)) // a server routes, or fails
+  return opened
+}
+
+function isUnlessNotDone(error: unknown): false {
+  if (error instanceof NotDone) return false
+  throw error
+}
+
+/** Lists the items of an owner who has at most one. */
+async function list(table: PostgresTable, owner: string): Promise<string> {
+  const deadline = performance.now() + table.timeout
+  const { text } = await table.read({ owner, after: undefined, most: 2, length: 1024 }, deadline)
+  return text
+}
+
+/** Writes rows of owners of its own, finds and lists them and removes them: a pooler may send each statement to another node. */
+async function assertRouted(table: PostgresTable): Promise<void> {
+  const key = table.key === 'text' ? 'check' : 0n
+  for (const owner of [`#check#${randomUUID()}`, `#check#${randomUUID()}`]) {
+    const text = JSON.stringify(owner)
+    const isStored = await table.create(owner, key, text).then(() => true, isUnlessNotDone)
+    const isBack = isStored && (await table.find(owner, key)) === text
+    const isListed = isBack && (await list(table, owner)) === text
+    const isDeleted = isListed && (await table.delete(owner, key))
+    const isGone = isDeleted && (await list(table, owner)) === ''
+    if (!isGone)
+      throw new Error(
+        `a row of ${table.name} was written, and did not come back: the server does not shard by owner`,
+      )
+  }
+}

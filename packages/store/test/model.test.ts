@@ -1,0 +1,208 @@
+// Runs random histories on a model in memory and on each engine. All must give the same answers, byte for byte.
+// LONG=1 runs many; SEED=<number> repeats a run.
+import { deepStrictEqual } from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { makeCollection } from '../src/collection.ts'
+import type { Collection, Key } from '../../engine/src/store.ts'
+import { startEngines } from '../../../test/support/engines.ts'
+import { fields } from '../../../test/support/fields.ts'
+import { parse, stringify } from '../../../test/support/json.ts'
+import { cursorOf, textOf } from '../../../test/support/pages.ts'
+
+const stores = await Promise.all(
+  (await startEngines(t)).map(async ({ open }) => {
+    const { store } = await open(t)
+    const collectionOf = (name: string): Collection<unknown, Key> =>
+      makeCollection(store, name, parse)
+    return { plants: collectionOf('plants'), notes: collectionOf('notes') }
+  }),
+)
+
+interface Where {
+  readonly name: 'plants' | 'notes'
+  readonly owner: string
+  readonly key: Key
+}
+
+interface Write extends Where {
+  readonly kind: 'create' | 'update' | 'delete'
+  /** What is created. */
+  readonly item: unknown
+  /** What an update adds to the item's count; undefined: nothing is changed. */
+  readonly by: bigint | undefined
+}
+
+interface Read extends Where {
+  /** Whether the item of the key is looked up, or a list begins after the key, or with the first item. */
+  readonly kind: 'find' | 'after' | 'first'
+  readonly limit: number | undefined
+}
+
+/** Requests that arrive together. The answers must be the same as for one after the other. */
+type Step = readonly Write[] | readonly Read[]
+
+/** The items of each owner in each collection, as JSON by their keys. */
+class Model {
+  readonly #owners = new Map<string, Map<Key, string>>()
+
+  /** @returns the answer to a request */
+  answer(call: Write | Read): unknown {
+    const { kind, key } = call
+    const items = this.#itemsOf(call)
+    if (kind === 'delete') return items.delete(key)
+    if (kind === 'after' || kind === 'first') return pageOf(items, call)
+    const stored = items.get(key)
+    const created = kind === 'create' && stored === undefined ? call.item : undefined
+    const now = kind === 'update' ? changed(stored && parse(stored), call) : created
+    if (now !== undefined) items.set(key, stringify(now))
+    return items.get(key)
+  }
+
+  #itemsOf({ name, owner }: Where): Map<Key, string> {
+    const items = this.#owners.get(`${name} ${owner}`) ?? new Map<Key, string>()
+    this.#owners.set(`${name} ${owner}`, items)
+    return items
+  }
+}
+
+function pageOf(items: ReadonlyMap<Key, string>, { kind, key, limit }: Read) {
+  const rest = [...items]
+    .filter(([second]) => kind === 'first' || compare(second, key) > 0)
+    .sort(([left], [two]) => compare(left, two))
+  const page = rest.slice(0, limit)
+  const last = page.length < rest.length ? page.at(-1)?.[0] : undefined
+  return {
+    text: `[${page.map(([, text]) => text).join()}]`,
+    next: last === undefined ? last : cursorOf(last),
+  }
+}
+
+/** Sends a request to a store. @param prefix of the owners' names: each history has new owners */
+async function ask(
+  store: (typeof stores)[number],
+  prefix: string,
+  call: Write | Read,
+): Promise<unknown> {
+  const { name, kind, key } = call
+  const owner = prefix + call.owner
+  const items = store[name]
+  if (kind === 'delete') return items.delete(owner, key)
+  if (kind === 'after' || kind === 'first') {
+    const page = await items.list(owner, {
+      limit: call.limit,
+      cursor: kind === 'after' ? cursorOf(key) : undefined,
+    })
+    return { text: textOf(page).text, next: page.next }
+  }
+  if (kind === 'create') return textOrNone(await items.create(owner, key, call.item))
+  if (kind === 'update')
+    return textOrNone(await items.update(owner, key, (item) => changed(item, call)))
+  return textOrNone(await items.find(owner, key))
+}
+
+const textOrNone = (item: unknown) => (item === undefined ? undefined : stringify(item))
+
+function changed(item: unknown, { by }: Write): unknown {
+  if (item === undefined || by === undefined) return undefined
+  const { count = 0n, ...rest } = fields(item)
+  return { ...rest, count: BigInt.asIntN(64, BigInt(count as bigint | number) + by) } // as `parse` reads integers
+}
+
+/** Compares int64 by their values, and texts by their bytes in UTF-8. */
+function compare(left: Key, two: Key): number {
+  if (typeof left === 'string' && typeof two === 'string')
+    return Buffer.compare(Buffer.from(left), Buffer.from(two))
+  return left < two ? -1 : Number(left > two)
+}
+
+const MAX = 2n ** 63n - 1n
+// Some values are near each other, for conflicts; the others are anywhere.
+const int64 = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(
+      -MAX - 1n,
+      -MAX,
+      -1n,
+      0n,
+      1n,
+      2n ** 53n,
+      2n ** 53n + 1n,
+      MAX - 1n,
+      MAX,
+    ),
+  },
+  fc.bigInt({ min: -MAX - 1n, max: MAX }),
+)
+const TEXTS = [
+  'a',
+  'A',
+  'a ',
+  ' a',
+  'é',
+  'e\u0301',
+  '"\\',
+  "'{,}",
+  'NULL',
+  '1e400',
+  '\u2028',
+  '\uFFFF',
+  '\u{10FFFF}',
+]
+const LONG = ['植'.repeat(255), '🌵'.repeat(255)]
+const text = fc.oneof(
+  fc.constantFrom(...TEXTS, ...LONG),
+  fc.string({ unit: 'binary', maxLength: 255 }),
+)
+const isKey = (key: string) => key !== '' && !key.includes('\0') && Buffer.byteLength(key) <= 1024
+const owner = fc.constantFrom('joe', 'Joe', 'joe ', 'jöe', 'jo\u0308e', '植', '')
+const where: fc.Arbitrary<Where> = fc.oneof(
+  fc.record({ name: fc.constant('plants' as const), owner, key: int64 }),
+  fc.record({ name: fc.constant('notes' as const), owner, key: text.filter(isKey) }),
+)
+const item = fc.record(
+  { name: text, tag: text, count: int64 },
+  { requiredKeys: ['name'], noNullPrototype: true },
+)
+const change = fc.constantFrom('create', 'create', 'update', 'update', 'delete')
+const by = fc.option(int64, { nil: undefined, freq: 9 })
+const limit = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined })
+const somewhere = <What>(what: fc.Arbitrary<What>) =>
+  fc.tuple(where, what).map(([where, what]): Where & What => ({ ...where, ...what }))
+const write: fc.Arbitrary<Write> = somewhere(fc.record({ kind: change, item, by }))
+const read: fc.Arbitrary<Read> = somewhere(
+  fc.record({ kind: fc.constantFrom('find', 'after', 'first'), limit }),
+)
+const history: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.array(write, { minLength: 1, maxLength: 12 }),
+    fc.array(read, { minLength: 1, maxLength: 4 }),
+  ),
+  { maxLength: 60, size: 'max' },
+)
+
+const numRuns = process.env['LONG'] === undefined ? 40 : 3000
+t.setTimeout(numRuns * 10_000)
+
+t.test(
+  'random histories have the same answers on all engines as in memory',
+  { timeout: 0 },
+  async (t) => {
+    const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+    t.comment(`SEED=${seed}`)
+    let histories = 0
+    const property = fc.asyncProperty(history, async (steps) => {
+      const model = new Model()
+      const prefix = `${(histories += 1)} `
+      for (const step of steps) {
+        const expected = step.map((call) => model.answer(call))
+        for (const store of stores) {
+          deepStrictEqual(await Promise.all(step.map((call) => ask(store, prefix, call))), expected)
+        }
+      }
+    })
+    await fc.assert(property, { seed, numRuns })
+    t.ok(histories >= numRuns)
+  },
+)

@@ -1,0 +1,46 @@
+// A real service whose collection can't be written to: its probe says so, and its log says why once.
+import t from 'tap'
+import { startPostgres } from '../../../../test/support/postgres.ts'
+import { linesOf, startService } from '../../../../test/support/process.ts'
+import { eventually } from '../../../../test/support/project.ts'
+import { issueTokenIn } from '../../../../test/support/tokens.ts'
+import { asGuest } from './open.ts'
+import { range } from '../../../../test/support/engines.ts'
+
+const server = await startPostgres(t)
+
+t.test(
+  'a collection that can not be written to is not ready, and the reason is logged once',
+  async (t) => {
+    const url = await server.createDatabase()
+    const token = await issueTokenIn({ url })
+    await server.sql(
+      'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest',
+      url,
+    )
+    const service = await startService(t, { DATABASE_URL: asGuest(url) })
+    const create = async (id: number) => {
+      const { status } = await fetch(`http://127.0.0.1:${service.port}/plants`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ id, name: 'a' }),
+      })
+      return status
+    }
+    const ready = async () => (await fetch(`http://127.0.0.1:${service.adminPort}/readyz`)).status
+    t.equal(await create(1), 200)
+    t.equal(await ready(), 200)
+    await server.sql('REVOKE INSERT ON plants FROM guest', url)
+    const statuses = await Promise.all(range(50).map(create))
+    t.strictSame(new Set([...statuses, await create(60)]), new Set([503]))
+    await eventually(async () => (await ready()) === 503)
+    const lines = () => linesOf(service.printed.stdout)
+    await eventually(() => lines().some(({ msg }) => msg === 'the store does not answer a probe'))
+    const reasons = lines().filter(({ msg }) => msg === 'request failed')
+    t.match(reasons, [{ err: { message: 'permission denied for table plants' } }])
+    t.equal(reasons.length, 1)
+    await server.sql('GRANT INSERT ON plants TO guest', url)
+    await eventually(async () => (await ready()) === 200)
+    t.equal(await create(2), 200)
+  },
+)
