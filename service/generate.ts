@@ -1,4 +1,4 @@
-import { generate } from './compiler/index.ts'
+import { generate } from '@plant-store/compiler'
 import { product } from './product.ts'
 
 await generate(product)

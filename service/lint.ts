@@ -1,4 +1,4 @@
-import { lint } from './compiler/index.ts'
+import { lint } from '@plant-store/compiler'
 import { product } from './product.ts'
 
 await lint(product)

@@ -1,4 +1,4 @@
-import { loadCompiler } from './compiler/index.ts'
+import { loadCompiler } from '@plant-store/compiler'
 import { start } from '@plant-store/engine'
 import { product } from './product.ts'
 

@@ -1,4 +1,4 @@
-import { newService } from './compiler/index.ts'
+import { newService } from '@plant-store/compiler'
 import { product } from './product.ts'
 
 await newService(product)

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { generateTypes } from '../service/compiler/generate.ts'
+import { generateTypes } from '../packages/compiler/src/commands/generate.ts'
 
 const HOUSES = ['engine', 'compiler', 'store']
 /** The files of the product that the examples import, by the names that they are the examples of. */

@@ -13,7 +13,7 @@ const SESSION = 'test/system/release/clients/typescript'
 t.test(
   'the clients of the README and of Hey API are generated from /openapi.yaml, compile and work',
   async (t) => {
-    const readmeText = readFileSync('service/compiler/README.md', 'utf8')
+    const readmeText = readFileSync('packages/compiler/README.md', 'utf8')
     const [section = ''] = /^## Call it from TypeScript$[^]*?(?=^## )/m.exec(readmeText) ?? []
     const [commands = '', code = ''] = [...section.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(
       ([, text = '']) => text.replaceAll(':3000', `:${port}`),

@@ -6,7 +6,7 @@ import ts from 'typescript'
 const PLACES = {
   product: 'service/*.ts',
   'engine/': 'packages/engine/**/*.ts',
-  'compiler/': 'service/compiler/**/*.ts',
+  'compiler/': 'packages/compiler/**/*.ts',
   'store/': 'packages/store/**/*.ts',
   'packages/': 'packages/*/src/**/*.ts',
   'test/': '{test,packages/*/test}/**/*.ts',

@@ -1,7 +1,7 @@
 // Serves small contracts in this process. One method answers all operations of a contract.
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
-import { loadCompiler } from '../../service/compiler/index.ts'
+import { loadCompiler } from '@plant-store/compiler'
 import type { Answer } from '../../packages/engine/src/contract/answer.ts'
 import { buildGuards } from '../../packages/engine/src/auth/guard.ts'
 import { type Contract, readContract } from '../../packages/engine/src/contract/contract.ts'

@@ -49,7 +49,7 @@ export { oneOf, readWords, runCommand } from './programs/command.ts'
  * @param loadCompiler imports the compiler, for a contract that has changed since it was generated
  * @example
  * ```ts
- * import { loadCompiler } from './compiler/index.ts'
+ * import { loadCompiler } from '@plant-store/compiler'
  * import { start } from '@plant-store/engine'
  * import { product } from './product.ts'
  *
@@ -62,7 +62,7 @@ export const start = async (product: Product, loadCompiler?: LoadCompiler) =>
  * Runs the service without a command line: for `npm run dev`.
  * @example
  * ```ts
- * import { loadCompiler } from './compiler/index.ts'
+ * import { loadCompiler } from '@plant-store/compiler'
  * import { runService } from '@plant-store/engine'
  * import { product } from './product.ts'
  *

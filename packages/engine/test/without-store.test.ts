@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../../service/compiler/generate.ts'
+import { generateTypes } from '../../compiler/src/commands/generate.ts'
 import { request, statusesOf } from '../../../test/support/helper.ts'
 import { claimsOf, makeKey, sign, startIssuer } from '../../../test/support/issuer.ts'
 import { linesOf, run, start, startService } from '../../../test/support/process.ts'

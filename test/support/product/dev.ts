@@ -1,3 +1,3 @@
-import { dev } from '../../../service/compiler/index.ts'
+import { dev } from '@plant-store/compiler'
 
 await dev(() => import('./product.ts'))

@@ -33,7 +33,7 @@ const CLIENTS: Readonly<
   go: [/oapi-codegen@/, { go: 'golang' }],
 }
 
-const readme = readFileSync('service/compiler/README.md', 'utf8')
+const readme = readFileSync('packages/compiler/README.md', 'utf8')
 const [, block = ''] =
   /^## Clients in other languages$[^]*?^```sh\n([^]*?)^```$/m.exec(readme) ?? []
 const lines = block.trim().split('\n')

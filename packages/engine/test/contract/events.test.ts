@@ -3,7 +3,7 @@ import net from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../../../service/compiler/generate.ts'
+import { generateTypes } from '../../../compiler/src/commands/generate.ts'
 import { linesOf, startService } from '../../../../test/support/process.ts'
 import { eventually } from '../../../../test/support/project.ts'
 

@@ -1,7 +1,7 @@
 // An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else: in requests and in stored items.
 // Other numbers of bodies are rounded to a double (IEEE 754, binary64).
 import t, { type Test } from 'tap'
-import { loadCompiler } from '../../../../service/compiler/index.ts'
+import { loadCompiler } from '@plant-store/compiler'
 import { readContract } from '../../src/contract/contract.ts'
 import type { ProductHooks } from '../../src/contract/product-hooks.ts'
 import { itemReader } from '../../src/contract/items.ts'

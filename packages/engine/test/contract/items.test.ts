@@ -1,6 +1,6 @@
 // An item is checked by the schema of its collection before it is stored, on each engine. What was stored before is read as it is.
 import t, { type Test } from 'tap'
-import { loadCompiler } from '../../../../service/compiler/index.ts'
+import { loadCompiler } from '@plant-store/compiler'
 import { readContract } from '../../src/contract/contract.ts'
 import type { ProductHooks } from '../../src/contract/product-hooks.ts'
 import { itemReader, itemWriter } from '../../src/contract/items.ts'

@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { loadCompiler } from '../../../../service/compiler/index.ts'
+import { loadCompiler } from '@plant-store/compiler'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { ProductHooks } from '../../src/contract/product-hooks.ts'

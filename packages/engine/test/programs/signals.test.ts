@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../../../service/compiler/generate.ts'
+import { generateTypes } from '../../../compiler/src/commands/generate.ts'
 import { linesOf, startService } from '../../../../test/support/process.ts'
 import { connect, eventually } from '../../../../test/support/project.ts'
 

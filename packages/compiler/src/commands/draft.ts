@@ -1,0 +1,97 @@
+// Serves a document with errors, as far as possible: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
+import { adviseWithout, inspect } from '../compile.ts'
+import { examplesOf } from '../operations/examples.ts'
+import { type Diagnostic, toLine, toLines } from '../read/diagnostics.ts'
+import {
+  type Compiled,
+  type Contract,
+  type Operation,
+  type ProductHooks,
+  type RefusedOperation,
+  toContract,
+} from '@plant-store/engine/for-compiler'
+
+export { UnreadableDocument } from '../read/document.ts'
+
+export interface Draft {
+  /** Without the operations that have errors; undefined if an error concerns the whole document. */
+  readonly contract: Contract | undefined
+  /** Also of a document that can't be served. */
+  readonly title: string | undefined
+  /** The absolute paths of its files, also of those that are missing. */
+  readonly files: readonly string[]
+}
+
+/**
+ * Compiles a document. An operation with an error is left out, and is in `refused`.
+ * @param hasExamples whether an operation without a method is answered with an example, also if no request wishes for one
+ * @throws {StartupError} if it can't be read as YAML
+ */
+export async function readDraft(
+  file: string,
+  baseUrl: string,
+  product: ProductHooks,
+  hasExamples = false,
+): Promise<Draft> {
+  const { compiled, root, files, names, operations, errors } = await inspect(file, product)
+  const refused: RefusedOperation[] = []
+  const served: Operation[] = []
+  for (const name of names.keys()) {
+    const operation = operations.get(name)?.operation
+    const lines = errors.filter((error) => error.operations?.includes(name)).map(toLine)
+    if (lines.length > 0)
+      refused.push({ ...addressOf(name, operation, compiled), fault: lines.join('\n') })
+    else if (operation !== undefined) served.push(operation)
+  }
+  const described = operations
+    .values()
+    .map(({ normal }) => [normal.id, examplesOf(root, normal)] as const)
+  const examples = { operations: new Map(described), isUnasked: hasExamples }
+  const isServed = !errors.some((error) => error.operations === null)
+  const rest = compiled && isServed ? { ...compiled, operations: served } : undefined
+  return {
+    contract: rest && { ...toContract(rest, file, baseUrl, product), refused, examples },
+    title: root.info?.title,
+    files,
+  }
+}
+
+/** The method and the path of an operation; its id, if it could be compiled. @param name such as `GET /users` */
+function addressOf(
+  name: string,
+  operation: Operation | undefined,
+  compiled: Compiled | undefined,
+): Omit<RefusedOperation, 'fault'> {
+  const [method = '', path = ''] = name.split(' ')
+  if (operation !== undefined) return { id: operation.id, method, path: operation.path }
+  return { id: '', method, path: `${compiled?.prefix ?? ''}${path}` }
+}
+
+/**
+ * Says how each operation of a document would be served.
+ * @param refsWithin the widest folder of its other files
+ * @returns lines: the operations, notes, errors, and how many are served
+ */
+export async function dryRun(file: string, refsWithin?: string): Promise<string[]> {
+  const { names, errors, warnings } = await inspect(file, undefined, refsWithin)
+  const operations = [...names.keys()]
+  const advice = adviseWithout({ errors, names })
+  const isRefused = (operation: string) => errors.some((error) => concerns(error, operation))
+  const hasNote = (operation: string) => warnings.some((warning) => concerns(warning, operation))
+  const lines = operations.map((operation) => {
+    if (isRefused(operation)) return `${operation}: refused`
+    return `${operation}: ${hasNote(operation) ? 'served with a note' : 'served'}`
+  })
+  const served = operations.filter((operation) => !isRefused(operation))
+  return [
+    ...lines,
+    ...warnings.map((warning) => `note: ${toLine(warning)}`),
+    ...toLines(errors).map((line) => `refused: ${line}`),
+    ...(advice === undefined ? [] : [advice]),
+    `${served.length} of ${operations.length} operations are served`,
+  ]
+}
+
+function concerns({ operations }: Diagnostic, operation: string): boolean {
+  return operations === null || operations.includes(operation)
+}

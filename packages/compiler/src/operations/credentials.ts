@@ -1,0 +1,145 @@
+// Compiles the security of an operation, and says which guards the product must have for it.
+import {
+  isGuarded,
+  lackedFor,
+  type Requirement,
+  type SecurityScheme,
+  supportedAlternatives,
+} from '@plant-store/engine/for-compiler'
+import { isObject } from '@plant-store/json-schema'
+import { stringCode } from './printing.ts'
+import { deref, usableEntries } from '../read/references.ts'
+import type { Context } from '../schemas/schemas.ts'
+
+type Alternative = Readonly<Record<string, string[]>>
+
+/** The scopes that a header can hold (RFC 6749, section 3.3; RFC 6750, section 3). */
+const SCOPE = /^[!#-[\]-~]+$/
+
+const SCOPE_ADVICE = 'write visible ASCII characters without " and \\'
+
+/** Reads the alternatives. The product must have guards for one of them. */
+export function readSecurity(
+  context: Context,
+  alternatives: readonly Alternative[],
+): Requirement[][] {
+  const requirements = alternatives.map((alternative) => readAlternative(context, alternative))
+  reportUnguarded(context, requirements)
+  return requirements
+}
+
+/** Credentials of all these schemes are needed together. */
+function readAlternative(context: Context, alternative: Alternative): Requirement[] {
+  const { root, diagnostics } = context
+  return Object.entries(alternative).map(([name, scopes]) => {
+    const node = root.components?.securitySchemes?.[name]
+    if (node === undefined) diagnostics.error(alternative, unknownScheme(context, name), name)
+    checkScopes(context, alternative, name, scopes)
+    // An unknown scheme stays a requirement that nobody satisfies. Without it, the operation could be open.
+    return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
+  })
+}
+
+/** The addresses of an identity provider in a flow of OAuth 2. */
+const ADDRESSES = ['authorizationUrl', 'tokenUrl']
+
+/** An origin as a policy names it: with other characters it would be several sources, or stand for more than one host (CSP 3, section 2.3.1). */
+const ORIGIN = /^https?:\/\/([\w-]+(\.[\w-]+)*\.?|\[[\da-f:]+\])(:\d+)?$/
+
+const NO_SIGN_IN =
+  'the docs page does not sign in at this address: write a host of letters, digits, - and .'
+
+/** The origins of the identity providers of a contract. An address without an origin is one of the service itself. */
+export function readProviders({ root, diagnostics }: Context): string[] {
+  const origins = new Set<string>()
+  for (const { node, key } of providerAddresses(root)) {
+    const origin = URL.parse(String(node[key]))?.origin ?? ''
+    if (ORIGIN.test(origin)) origins.add(origin)
+    else if (/^https?:/.test(origin)) diagnostics.warn(node, NO_SIGN_IN, key)
+  }
+  return [...origins]
+}
+
+/** A field with an address. */
+interface Field {
+  readonly node: Readonly<Record<string, unknown>>
+  readonly key: string
+}
+
+function providerAddresses({ components }: Context['root']): Field[] {
+  const schemes = usableEntries(components?.securitySchemes).map(([, scheme]) => scheme)
+  return schemes.flatMap((scheme): Field[] => {
+    if (scheme.type === 'openIdConnect' && isObject(scheme))
+      return [{ node: scheme, key: 'openIdConnectUrl' }]
+    if (scheme.type !== 'oauth2') return []
+    const flows: unknown[] = Object.values({ ...scheme.flows })
+    return flows.filter(isObject).flatMap((node) => ADDRESSES.map((key) => ({ node, key })))
+  })
+}
+
+/** The most names that a person reads easily. */
+const MAX_PROPOSALS = 3
+
+function unknownScheme({ root }: Context, name: string): string {
+  const text = `the security scheme ${name} is not in components/securitySchemes`
+  const names = Object.keys(root.components?.securitySchemes ?? {})
+  const isEasy = names.length > 0 && names.length <= MAX_PROPOSALS
+  return isEasy ? `${text}. Did you mean ${names.join(' or ')}?` : text
+}
+
+function checkScopes(
+  { diagnostics }: Context,
+  alternative: Alternative,
+  name: string,
+  scopes: readonly string[],
+): void {
+  for (const [index, scope] of scopes.entries()) {
+    if (SCOPE.test(scope)) continue
+    const text = `no header can hold the scope ${JSON.stringify(scope)}: ${SCOPE_ADVICE}`
+    diagnostics.error(alternative, text, name, String(index))
+  }
+}
+
+/** Reports the schemes without a guard. They are left out if the product has guards for another alternative. */
+function reportUnguarded(
+  { root, product, diagnostics }: Context,
+  alternatives: readonly (readonly Requirement[])[],
+): void {
+  const hooks = product ?? {}
+  const isServed = ({ scheme }: Requirement) => isGuarded(scheme, hooks)
+  const hasServed = supportedAlternatives(alternatives, hooks).every((alternative) =>
+    alternative.every(isServed),
+  )
+  for (const { scheme } of alternatives.flat()) {
+    const node = root.components?.securitySchemes?.[scheme.name]
+    if (node === undefined || isGuarded(scheme, hooks)) continue
+    const text = `the security scheme ${scheme.name}`
+    const guard = `guards: { ${stringCode(scheme.name)}: (request) => ... }`
+    if (product === undefined)
+      diagnostics.warn(node, `${text} is served with a guard of the product: ${guard}`)
+    else if (hasServed) diagnostics.warn(node, `${text} is left out: the product has no ${guard}`)
+    else
+      diagnostics.error(node, `${text} needs ${lackedFor(scheme)}: write ${guard} in the product`)
+  }
+}
+
+type Described = Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>
+
+/** Reads the member `name` of `securitySchemes`. */
+function readScheme(
+  name: string,
+  { type, scheme = '', in: place, name: key = '' }: Described,
+): SecurityScheme {
+  if (type === 'mutualTLS')
+    return { name, type: 'other', in: 'connection', key: '', challenge: 'MutualTLS' }
+  if (type === 'apiKey') {
+    if (place === 'query' || place === 'cookie')
+      return { name, type, in: place, key, challenge: 'ApiKey' }
+    return { name, type, in: 'header', key: key.toLowerCase(), challenge: 'ApiKey' }
+  }
+  // OAuth 2.0 and OpenID Connect have bearer tokens (RFC 6750).
+  const challenge =
+    type === 'http' ? scheme.charAt(0).toUpperCase() + scheme.slice(1).toLowerCase() : 'Bearer'
+  const kind = challenge === 'Bearer' ? 'bearer' : 'other'
+  return { name, in: 'header', key: 'authorization', type: kind, challenge }
+}

@@ -1,0 +1,55 @@
+// Compiles the schemas of forms.
+import type { BodyKind } from '@plant-store/engine/for-compiler'
+import type * as openapi from '../read/document.ts'
+import { namesTypesOfFiles } from './encodings.ts'
+import type { Context } from '../schemas/schemas.ts'
+import { allowedTypes, fieldsOf, isReadable, UNREADABLE } from '../schemas/shapes.ts'
+import { isObject } from '@plant-store/json-schema'
+
+type FormKind = Extract<BodyKind, 'multipart' | 'urlencoded'>
+
+/** Whether a schema describes the fields of a form, or says that it is an object. */
+export function isForm(schema: unknown): boolean {
+  const types = allowedTypes(schema).join()
+  return types === 'object' || (types === 'any' && fieldsOf(schema).size > 0)
+}
+
+/** The schemas of forms that are not described: fields and files of any names, each any number of times. */
+const ANY_FORM = {
+  urlencoded: {
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+  },
+  multipart: {
+    type: 'object',
+    additionalProperties: {
+      type: 'array',
+      items: { anyOf: [{ type: 'string', format: 'binary' }, { type: 'string' }] },
+    },
+  },
+}
+const NO_FIELDS = 'this schema describes no fields: the form may have any, which nobody checks'
+
+/** Adds the schema of a form. @returns its id */
+export function addForm(context: Context, kind: FormKind, media: openapi.MediaType): string {
+  const isDescribed = isForm(media.schema)
+  if (!isDescribed) context.diagnostics.warn(media, NO_FIELDS)
+  const schema = isDescribed ? media.schema : ANY_FORM[kind]
+  return context.schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
+}
+
+const TYPES_OF_FILES = 'the media types of files are not checked: the method gets the type of each'
+
+/** Refuses the fields of a form that can be neither a text nor a file. */
+export function checkFields(
+  { diagnostics }: Context,
+  kind: FormKind,
+  media: openapi.MediaType,
+): void {
+  const { schema, encoding = {} } = media
+  if (namesTypesOfFiles(schema, encoding)) diagnostics.warn(media, TYPES_OF_FILES, 'encoding')
+  for (const [name, schemas] of fieldsOf(schema)) {
+    if (isReadable({ anyOf: schemas }, kind)) continue
+    diagnostics.error(schemas.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
+  }
+}

@@ -1,0 +1,207 @@
+// Compiles the operations of a contract, and reports paths and parameters that can't be served as described.
+import type { Oas3_1Definition } from '@redocly/openapi-core'
+import {
+  type Operation,
+  pathOfServer,
+  reasonOf,
+  type Server,
+} from '@plant-store/engine/for-compiler'
+import { isObject } from '@plant-store/json-schema'
+import { readSecurity } from './credentials.ts'
+import type { Diagnostics } from '../read/diagnostics.ts'
+import type * as openapi from '../read/document.ts'
+import { readErrors } from './error-forms.ts'
+import { warnOfImpossible } from '../schemas/impossible-warnings.ts'
+import { readBody, readResponse } from './media-types.ts'
+import { readParameters } from './parameters.ts'
+import {
+  comparePath,
+  type Listed,
+  type NormalOperation,
+  normalize,
+  prefixOf,
+  serversOf,
+  usableServers,
+} from './normal-form.ts'
+import type { Context } from '../schemas/schemas.ts'
+
+/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
+const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
+
+const SEGMENT =
+  "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with text between two of them"
+
+/** Tells the diagnostics which objects describe an operation. */
+export function describeOperations(
+  { root, diagnostics }: Pick<Context, 'root' | 'diagnostics'>,
+  listed: readonly Listed[],
+): void {
+  for (const { key, written, target, operation } of listed) {
+    const schemes = schemesOf(root, operation)
+    diagnostics.describe(key, [written, target, operation, ...schemes].filter(isObject))
+  }
+}
+
+function schemesOf({ security, components }: Oas3_1Definition, operation: openapi.Operation) {
+  const alternatives: unknown[] = [operation.security ?? security].flat()
+  const names = alternatives.flatMap((alternative) => Object.keys(alternative ?? {}))
+  return names.map((name) => components?.securitySchemes?.[name]).filter(isObject)
+}
+
+/** Reports paths that are not served, or that the router can't tell apart. */
+export function checkPaths({ root, diagnostics }: Context, listed: readonly Listed[]): void {
+  for (const path of Object.keys({ ...root.paths }))
+    if (!path.startsWith('x-') && !PATH.test(path)) diagnostics.error(root, SEGMENT, 'paths', path)
+  const prefix = prefixOf(root)
+  const shapes = new Map<string, string>()
+  for (const { method, path, written, operation } of listed) {
+    const shape = shapeOf(path)
+    const isMixed = shape.includes('{-}')
+    const key = isMixed ? shape : `${method} ${shape}`
+    const same = shapes.get(key) ?? path
+    if (same !== path)
+      diagnostics.error(
+        operation,
+        `the router can't tell the path ${path} from ${same}: change one of them`,
+      )
+    shapes.set(key, path)
+    if (RESERVED_PATH.test(prefix + path))
+      diagnostics.error(written, `the path ${path} is taken by the document and its page`)
+  }
+}
+
+/** The form of a path by which the router tells paths apart: starts and ends of segments, without names of parameters. */
+function shapeOf(path: string): string {
+  const segments = path.split('/').map((segment) => {
+    const isOneParameter = /^{[^}]*}$/.test(segment)
+    return isOneParameter ? '{}' : segment.replace(/{.*}/, '{-}')
+  })
+  return segments.join('/')
+}
+
+/** Compiles operations. An operation that can't be compiled gets an error. @returns operations by keys such as `GET /users` */
+export function compileOperations(
+  context: Context,
+  listed: readonly Listed[],
+): Map<string, { operation: Operation; normal: NormalOperation }> {
+  const { root, diagnostics } = context
+  checkServers(diagnostics, root)
+  const ids = new Set<string>()
+  const operations = new Map<string, { operation: Operation; normal: NormalOperation }>()
+  for (const described of listed) {
+    try {
+      const normal = normalize(root, described, ids)
+      checkName(diagnostics, described, normal.id, ids)
+      checkLocalServers(context, described)
+      checkPathParameters(diagnostics, described)
+      operations.set(described.key, { operation: compile(context, normal), normal })
+    } catch (error) {
+      const text = `this operation can't be compiled: ${reasonOf(error)}`
+      if (!diagnostics.hasErrorOf(described.key)) diagnostics.error(described.operation, text)
+    }
+  }
+  context.schemas.checkDefaults()
+  context.schemas.checkExamples()
+  warnOfImpossible(
+    context,
+    [...operations.values()].map(({ operation }) => operation),
+  )
+  return operations
+}
+
+/** @param ids the ids of the operations before; the id of this operation is added */
+function checkName(
+  diagnostics: Diagnostics,
+  { operation }: Listed,
+  id: string,
+  ids: Set<string>,
+): void {
+  if (operation.operationId === undefined)
+    diagnostics.warn(operation, `without operationId, the method is called ${id}`)
+  else if (operation.operationId !== id)
+    diagnostics.warn(
+      operation,
+      `two operations have the operationId ${operation.operationId}: the method is called ${id}`,
+      'operationId',
+    )
+  if (ids.has(id))
+    diagnostics.error(operation, `two operations have the operationId ${id}`, 'operationId')
+  ids.add(id)
+}
+
+/** Reports parameters of the path that are not described, and described ones that it does not have: perhaps it is one misspelt. */
+function checkPathParameters(diagnostics: Diagnostics, listed: Listed): void {
+  const { operation } = listed
+  const { unused, undescribed } = comparePath(listed)
+  const isMisspelt = unused.length > 0 && undescribed.length > 0
+  for (const { name } of unused) {
+    if (isMisspelt)
+      diagnostics.error(
+        operation,
+        `the path has no {${name}}: call the parameter as the path does, {${undescribed.join('}, {')}}`,
+      )
+    else diagnostics.warn(operation, `the path has no {${name}}: this parameter is left out`)
+  }
+  if (isMisspelt) return
+  for (const name of undescribed)
+    diagnostics.warn(
+      operation,
+      `the parameter {${name}} of the path is not described: it is a text`,
+    )
+}
+
+function checkLocalServers({ root, diagnostics }: Context, listed: Listed): void {
+  const node = serversOf(root, listed)
+  if (node !== root) checkServers(diagnostics, node)
+}
+
+/** Reports servers whose paths are not served. */
+function checkServers(diagnostics: Diagnostics, node: Pick<openapi.PathItem, 'servers'>): void {
+  const servers = usableServers(node)
+  const prefix = prefixOf(node)
+  const [first] = servers
+  if (first === undefined) return
+  if (!SERVER.test(writtenUrl(first)))
+    diagnostics.warn(first, `of this server the path ${prefix}/ is served: write /v1`, 'url')
+  const path = first.url.replace(/^\w+:\/\/[^/]*/, ' ')
+  const hasVariables = /[^{].*{/.test(path)
+  if (hasVariables)
+    diagnostics.warn(first, `variables in the path have their defaults: ${prefix}`, 'url')
+  for (const server of servers)
+    if (pathOfServer(server) !== prefix)
+      diagnostics.warn(server, `only the path of the first server is served: ${prefix}/`, 'url')
+}
+
+/** An address with a scheme or without one, with a path that can be served. */
+const SERVER = /^(\.{0,2}|[a-z][a-z\d+.-]*:\/\/[^/]+)(\/[\w.~!$&'()+,;=@:-]+)*\/?$/i
+
+/** The address of a server with the defaults of its variables. */
+function writtenUrl({ url, variables }: Server): string {
+  return url.replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '*')
+}
+
+function compile(context: Context, normal: NormalOperation): Operation {
+  const { id, method, path, requestBody } = normal
+  const security = readSecurity(context, normal.security)
+  return {
+    id,
+    method,
+    path,
+    security,
+    parameters: readParameters(context, normal.parameters, security),
+    body: requestBody === undefined ? null : readBody(context, requestBody),
+    responses: compileResponses(context, normal.responses),
+    errors: readErrors(context, normal),
+  }
+}
+
+function compileResponses(
+  context: Context,
+  responses: NormalOperation['responses'],
+): Operation['responses'] {
+  const entries = Object.entries(responses).map(
+    ([status, response]) => [status, readResponse(context, status, response)] as const,
+  )
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,152 @@
+// Compiles the parameters of an operation, and reports those that can't be sent as described.
+import type { Parameter, Requirement } from '@plant-store/engine/for-compiler'
+import { bodyKind } from './body-kinds.ts'
+import type * as openapi from '../read/document.ts'
+import { derefEntries } from '../read/references.ts'
+import type { Context } from '../schemas/schemas.ts'
+import {
+  allowedTypes,
+  fieldsOf,
+  isReadable,
+  memberSchemasOf,
+  otherSchemasOf,
+  UNREADABLE,
+} from '../schemas/shapes.ts'
+
+/** Compiles the parameters of an operation. */
+export function readParameters(
+  context: Context,
+  described: readonly openapi.Parameter[],
+  security: readonly (readonly Requirement[])[],
+): Parameter[] {
+  const parameters = described.map((parameter) => readParameter(context, parameter))
+  const [open, ...others] = described.filter(isOpen)
+  if (open === undefined) return parameters
+  const isDeep = described.some(({ style }) => style === 'deepObject')
+  if (others.length > 0 || isDeep)
+    context.diagnostics.error(open, `the parameter ${open.name} ${AMBIGUOUS}`, 'schema')
+  const inQuery = parameters.filter(({ in: place }) => place === 'query')
+  const names = inQuery.flatMap(({ name, members }) => members ?? name)
+  const schemes = security.flat().map(({ scheme }) => scheme)
+  const keys = schemes.filter(({ in: place }) => place === 'query').map(({ key }) => key)
+  const reserved = [...new Set([...names, ...keys])]
+  return parameters.map((parameter, index) =>
+    described[index] === open ? { ...parameter, reserved } : parameter,
+  )
+}
+
+const AMBIGUOUS =
+  'has all names of the query that nothing else has: beside another such object write "style: deepObject", or "content"'
+
+/** The schema of a parameter that has none. */
+const TEXT = { type: 'string' }
+
+/** Compiles a parameter. */
+function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
+  const { in: place, name, allowEmptyValue = false } = parameter
+  const sentAs = sentAsOf(parameter)
+  const described = sentAs === 'json' ? readContent(context, parameter) : parameter
+  const { schema = sentAs === 'json' ? true : TEXT } = described
+  checkValue(context, parameter, sentAs)
+  const id = context.schemas.add(schema)
+  context.schemas.addExamples(described, id)
+  return {
+    in: place as Parameter['in'],
+    name,
+    required: isRequired(parameter),
+    schema: id,
+    ...(place === 'query' && allowEmptyValue && { allowEmptyValue }),
+    ...(sentAs && { sentAs }),
+    ...(sentAs === 'members' && { members: namesOf(schema) }),
+  }
+}
+
+/** A path has all its parameters. */
+function isRequired({ in: place, required = false }: openapi.Parameter): boolean {
+  return place === 'path' || required
+}
+
+type SentAs = Parameter['sentAs']
+
+/** A list in a header is always `a,b`. */
+function sentAsOf(parameter: openapi.Parameter): SentAs {
+  const { in: place, content, style, schema = true } = parameter
+  if (content !== undefined) return 'json'
+  if (style === 'deepObject') return style
+  if (isObject(schema)) return objectSentAs(parameter)
+  const isList = allowedTypes(schema).includes('array')
+  return isList && (place !== 'query' || !isExploded(parameter)) ? 'list' : undefined
+}
+
+function objectSentAs(parameter: openapi.Parameter): SentAs {
+  if (!isExploded(parameter)) return 'pairs'
+  return parameter.in === 'query' ? 'members' : 'assignments'
+}
+
+/** Whether a list or an object is sent in several parts. It is the default of the style `form` only. */
+function isExploded({ in: place, explode }: openapi.Parameter): boolean {
+  return explode ?? (place === 'query' || place === 'cookie')
+}
+
+/** Whether a value is an object, or perhaps null, which no text is. */
+function isObject(schema: unknown): boolean {
+  const types = allowedTypes(schema).filter((type) => type !== 'null')
+  return types.join() === 'object'
+}
+
+/** Whether a parameter is an object whose members are sent by their names, and may have names that are not described. */
+function isOpen(parameter: openapi.Parameter): boolean {
+  if (sentAsOf(parameter) !== 'members') return false
+  const { schema } = parameter
+  return namesOf(schema).length === 0 || otherSchemasOf(schema).length > 0
+}
+
+/** The names of the members that a schema describes. */
+function namesOf(schema: unknown): string[] {
+  return [...fieldsOf(schema).keys()].filter((name) => name !== '')
+}
+
+/** The media type of a parameter that has `content` in the place of `schema`. */
+function readContent({ diagnostics }: Context, parameter: openapi.Parameter): openapi.MediaType {
+  const [first, ...others] = derefEntries(parameter.content)
+  const [type, media] = first ?? ['', {}]
+  if (bodyKind(type) !== 'json' || others.length > 0)
+    diagnostics.error(parameter, `the parameter ${parameter.name} ${NO_JSON}`, 'content')
+  return media
+}
+
+const NO_JSON = 'has a content that is not served: write only application/json, or "schema"'
+
+/** Reports a value that can't be sent as described. */
+function checkValue(context: Context, parameter: openapi.Parameter, sentAs: SentAs): void {
+  const { in: place, name } = parameter
+  if (sentAs === 'json') return
+  const isText = sentAs === undefined || sentAs === 'list'
+  const fault = isText ? textFault(parameter) : memberFault(parameter, sentAs)
+  const isSplit = place === 'cookie' && sentAs !== undefined && isExploded(parameter)
+  const text = fault ?? (isSplit ? SPLIT : undefined)
+  if (text === undefined) return
+  context.diagnostics.error(parameter, `the parameter ${name} ${text}`, 'schema')
+}
+
+const SPLIT = 'is one cookie: write "explode: false", or "type: string"'
+
+function textFault({ schema }: openapi.Parameter): string | undefined {
+  return isReadable(schema ?? true, 'parameter') ? undefined : UNREADABLE
+}
+
+/** What is wrong with an object whose members are sent as texts. With commas around it a member can't be a list. */
+function memberFault({ schema }: openapi.Parameter, sentAs: SentAs): string | undefined {
+  const hasCommas = sentAs === 'pairs' || sentAs === 'assignments'
+  const isFlat = memberSchemasOf(schema).every((member) => {
+    const isList = allowedTypes(member).includes('array')
+    return isReadable(member, 'parameter') && !(hasCommas && isList)
+  })
+  if (!isObject(schema)) return NO_MEMBERS
+  if (isFlat) return undefined
+  return hasCommas ? NO_LISTS : NO_MEMBERS
+}
+
+const NO_MEMBERS = 'needs "type: object", with members that a text can have, or "content"'
+const NO_LISTS =
+  'needs members that a text without commas can have: no list, no object. Or "content"'

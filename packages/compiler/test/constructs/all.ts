@@ -1,0 +1,22 @@
+// The table of packages/compiler/README.md, and a contract for each of its lines.
+import { readFileSync } from 'node:fs'
+import type { Constructs } from '../../../../test/support/small.ts'
+import { BODIES } from './bodies.ts'
+import { DOCUMENTS } from './documents.ts'
+import { PARAMETERS } from './parameters.ts'
+import { RESPONSES } from './responses.ts'
+import { SCHEMAS } from './schemas.ts'
+
+export const CONSTRUCTS: Constructs = {
+  ...DOCUMENTS,
+  ...PARAMETERS,
+  ...BODIES,
+  ...RESPONSES,
+  ...SCHEMAS,
+}
+
+const README = readFileSync('packages/compiler/README.md', 'utf8')
+/** The lines of the table: a construct, how it is served, and what its author is told. */
+export const TABLE = [
+  ...README.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm),
+].map(([, name = '', how = '', told = '']) => [name, how, told.trim()] as const)

@@ -1,0 +1,240 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { build } from '../../../test/support/helper.ts'
+import { program, run, start } from '../../../test/support/process.ts'
+import {
+  copyProject,
+  eventually,
+  freePort,
+  NPM,
+  putTestProduct,
+} from '../../../test/support/project.ts'
+
+const PARAMETER =
+  "{ name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }"
+const RESPONSES =
+  "{ '200': { description: Written. }, default: { $ref: '#/components/responses/Error' } }"
+const OPERATION = `
+  /later/{id}: { get: { operationId: writtenLater, parameters: [${PARAMETER}], responses: ${RESPONSES} } }
+
+components:
+`
+
+t.test(
+  'a changed contract is served, with a 501 where the method is missing, and so is changed code',
+  async (t) => {
+    const { folder, get, printed, token, until } = await dev(t)
+    const databases = ['dev.db', 'plants.db'].map((name) => existsSync(`${folder}/data/${name}`))
+    t.strictSame(
+      databases,
+      [true, false],
+      'without DATABASE_URL, development has a database file of its own',
+    )
+    const file = `${folder}/openapi.yaml`
+    writeFileSync(file, readFileSync(file, 'utf8').replace('\ncomponents:\n', OPERATION))
+    await until('/openapi.yaml', /writtenLater/)
+    const authorized = { Authorization: `Bearer ${token}` }
+    await eventually(async () => (await get('/later/7', authorized))[0] === 501)
+    t.match(await get('/later/7', authorized), [
+      501,
+      /a method writtenLater in the class PlantService/,
+    ])
+    t.match(await get('/later/7'), [401, /token/], 'guarded')
+    t.match(await get('/later/7', { ...authorized, Prefer: 'code=200' }), [200, ''], 'an example')
+    t.match(await get('/later/x', authorized), [400, /path\/id/], 'validated')
+    t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
+    await eventually(() =>
+      readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('writtenLater: {'),
+    )
+
+    // Editors replace the old file by a new one.
+    const code = `${folder}/service/plant-service.ts`
+    const text = readFileSync(code, 'utf8')
+    rmSync(code)
+    writeFileSync(
+      code,
+      text.replace(/^\}/m, '  async writtenLater() {\n    return { status: 200 }\n  }\n}'),
+    )
+    await eventually(async () => (await get('/later/7', authorized))[0] === 200)
+
+    // Broken code is reported, and the service runs again when it is fixed, or changed in any folder.
+    const change = (name: string, from: string | RegExp, to: string) => {
+      const file = `${folder}/service/${name}`
+      writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+    }
+    change('plant-service.ts', /$/, 'x(\n')
+    await eventually(() => /plant-service\.ts:\d+\n[^]*SyntaxError/.test(printed.stderr))
+    change('engine/contract/security.ts', 'An access token is needed', 'Changed')
+    change('plant-service.ts', /x\(\n$/, '')
+    await until('/plants', /Changed/)
+    change('engine/contract/security.ts', 'Changed', 'Changed again')
+    await until('/plants', /Changed again/)
+  },
+)
+
+t.test('without the packages for development, a line says how to install them', async (t) => {
+  const folder = mkdtempSync(`${tmpdir()}/plants-production-`) // has no node_modules above it
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  cpSync('service', `${folder}/service`, { recursive: true })
+  const { packages }: { packages: Record<string, { dev?: boolean }> } = JSON.parse(
+    readFileSync('package-lock.json', 'utf8'),
+  )
+  for (const [path, { dev }] of Object.entries(packages)) {
+    const isProduction = dev !== true && existsSync(path)
+    if (!isProduction || !/^node_modules\/[^/]+(\/[^/]+)?$/.test(path)) continue
+    mkdirSync(dirname(`${folder}/${path}`), { recursive: true })
+    symlinkSync(resolve(path), `${folder}/${path}`)
+  }
+  for (const name of ['generate', 'dev']) {
+    const command = ['env', '-u', 'NODE_OPTIONS', process.execPath, `service/${name}.ts`]
+    const { code, stdout, stderr } = await run(command, {}, folder)
+    t.strictSame([code, stdout], [1, ''], name)
+    const line = /^the package \S+ is not installed: install .* by `npm ci --include=dev`\n$/
+    t.match(stderr, line, name)
+  }
+})
+
+t.test(
+  'a broken contract is reported with file, line and reason, and the last valid one is served',
+  async (t) => {
+    const { folder, get, printed, until } = await dev(t)
+    const file = `${folder}/openapi.yaml`
+    const good = readFileSync(file, 'utf8')
+    const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
+    const report = new RegExp(`openapi\\.yaml:${lineOf('title:')}: Nested mappings`)
+    writeFileSync(file, good.replace('title: Plant Store', 'title: Plant: Store'))
+    await eventually(() => report.test(printed.stderr))
+    t.equal((await get('/openapi.yaml'))[1], good)
+
+    // A fault of one operation: the others are served.
+    const fault = new RegExp(
+      `openapi\\.yaml:${lineOf('in: query\n') + 1}: this style is not served`,
+    )
+    writeFileSync(file, good.replace('in: query\n', 'in: query\n      style: pipeDelimited\n'))
+    await until('/plants', fault)
+    t.match(await get('/plants'), [501, fault])
+    t.match(await get('/plants/x', {}, 'DELETE'), [401, /token/])
+    await eventually(() => fault.test(printed.stderr))
+
+    // Another file of the contract.
+    mkdirSync(`${folder}/parts`)
+    const more = (summary: string) =>
+      `get: { operationId: more, security: [], summary: ${summary}, responses: { '204': { description: Done } } }\n`
+    writeFileSync(`${folder}/parts/more.yaml`, more('First'))
+    const components = "  /more: { $ref: 'parts/more.yaml' }\n\ncomponents:\n"
+    writeFileSync(
+      file,
+      good.replace('title: Plant Store', 'title: Mended').replace('\ncomponents:\n', components),
+    )
+    await until('/openapi.yaml', /Mended[^]*First/)
+    writeFileSync(`${folder}/parts/more.yaml`, more('Second'))
+    await until('/openapi.yaml', /Mended[^]*Second/)
+    await eventually(() => /^contract: nothing is left to fix$/m.test(printed.stderr))
+    t.equal(printed.stderr.split(fault).length, 2, 'it is said once')
+
+    // Another contract, of which nothing can be served.
+    writeFileSync(
+      file,
+      good
+        .replace('openapi: 3.1.0', 'openapi: 3.2.0')
+        .replace('title: Plant Store', 'title: Other'),
+    )
+    await eventually(async () => (await get('/openapi.yaml'))[0] === 0)
+  },
+)
+
+t.test(
+  'a violated example, a missing 400 and a type that does not fit are reported, each once',
+  async (t) => {
+    const { folder, get, printed, until } = await dev(t)
+    const file = `${folder}/openapi.yaml`
+    const good = readFileSync(file, 'utf8')
+    const faults: [from: string, to: string, report: RegExp][] = [
+      [
+        'value: { name: Aloe vera }',
+        'value: { name: 7 }',
+        /^ +\d+:\d+ +error .*Example value .* must be string/gm,
+      ],
+      [
+        "        '400': { $ref: '#/components/responses/InvalidQuery' }\n",
+        '',
+        /^ +\d+:\d+ +error .*declare '400'/gm,
+      ],
+      ['name: limit', 'name: most', /^service\/plant-service\.ts\(\d+,\d+\): error .*'limit'/gm],
+    ]
+    const said = () => faults.map(([, , report]) => printed.stderr.match(report)?.length ?? 0)
+    const repaired = () =>
+      printed.stderr.match(/^(openapi\.yaml|types): nothing is left to fix$/gm) ?? []
+    const isReady = async (isSo: () => boolean) => eventually(isSo, () => printed.stderr, 120_000)
+
+    const broken = faults.reduce((text, [from, to]) => text.replace(from, to), good)
+    writeFileSync(file, broken)
+    await until('/openapi.yaml', /name: most/)
+    await isReady(() => !said().includes(0))
+    t.match((await get('/openapi.yaml'))[1], 'name: most', 'it is served nevertheless')
+    // The service starts again. What the linter found is said before what tsc finds, but not if it has been said.
+    const code = `${folder}/service/plant-service.ts`
+    const text = readFileSync(code, 'utf8')
+    writeFileSync(code, `${text}\nexport const wrong: number = 'text'\n`)
+    await isReady(() => said()[2] === 2)
+    t.strictSame(said(), [1, 1, 2], printed.stderr)
+    writeFileSync(code, text)
+    writeFileSync(file, good)
+    await isReady(() => repaired().length === 2)
+    t.strictSame(said(), [1, 1, 2], printed.stderr)
+  },
+)
+
+t.test('a port that is in use is reported in one line', async (t) => {
+  const { port } = await build(t)
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
+  const { printed } = await start(t, program('dev'), environment)
+  await eventually(() =>
+    /"msg":"HOST 127\.0\.0\.1, PORT \d+: .*EADDRINUSE.*"\}\n/.test(printed.stdout),
+  )
+  t.equal(printed.stderr, '')
+})
+
+/** Runs `npm run dev` in a copy of the project. */
+async function dev(t: Test) {
+  const folder = copyProject(t)
+  putTestProduct(folder)
+  const port = await freePort()
+  const { child, ended, printed } = await start(
+    t,
+    [...NPM, 'run', 'dev'],
+    { PORT: String(port) },
+    { cwd: folder },
+  )
+  t.teardown(() => {
+    child.kill()
+    return ended
+  })
+  const get = async (
+    path: string,
+    headers = {},
+    method = 'GET',
+  ): Promise<[status: number, text: string]> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers, method }).catch(
+      () => undefined,
+    )
+    return [response?.status ?? 0, (await response?.text()) ?? '']
+  }
+  const until = (path: string, pattern: RegExp) =>
+    eventually(async () => pattern.test((await get(path))[1]))
+  await until('/openapi.yaml', /openapi: 3/)
+  await eventually(() => /plant_\w+/.test(printed.stderr))
+  const [token] = /plant_\w+/.exec(printed.stderr) ?? []
+  return { folder, printed, token, get, until }
+}

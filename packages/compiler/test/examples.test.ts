@@ -1,0 +1,127 @@
+// The examples that an operation without a method is answered with, in `npm run dev`.
+import t, { type Test } from 'tap'
+import { readDraft } from '../src/commands/draft.ts'
+import { answerExample } from '../../engine/src/contract/prefer.ts'
+import { HttpError } from '../../engine/src/errors.ts'
+import { contract } from '../../../test/support/small.ts'
+
+const RESPONSES = `
+        '404': { description: None, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }
+        '200':
+          description: Done
+          content:
+            application/json:
+              schema: { type: object, required: [id], properties: { id: { type: integer, format: int64 } } }
+              examples:
+                large: { value: { id: 9007199254740993 } }
+                small: { $ref: '#/components/examples/small' }
+                elsewhere: { externalValue: 'https://example.com/x.json' }
+        '202': { description: Later }
+        '406': { description: Text, content: { text/plain: { example: sorry } } }
+        '415': { description: Bytes, content: { application/octet-stream: {} } }
+        4XX: { description: Other, content: { application/json: { schema: { not: {} }, example: { error: 1 } } } }
+        default: { description: Failed, content: { application/json: {} } }
+`
+const YAML = `paths:
+  /x/{id}:
+    get:
+      operationId: run
+      parameters:
+        - { name: id, in: path, required: true, schema: { type: string } }
+        - { name: limit, in: query, schema: { type: integer } }
+      responses: ${RESPONSES}
+  /events:
+    get:
+      operationId: follow
+      responses:
+        '200':
+          description: Notes
+          content:
+            text/event-stream:
+              schema: { type: object, properties: { text: { type: string } } }
+              examples: { moss: { value: { text: Moss } } }
+  /lines:
+    get:
+      operationId: lines
+      responses: { '200': { description: Texts, content: { text/event-stream: { schema: { type: string, default: a } } } } }
+  /folders:
+    get:
+      operationId: folders
+      responses: { '200': { description: Texts, content: { application/json: { example: { folder: "C:\\Programs\\Layouts" } } } } }
+components:
+  examples: { small: { value: { id: 7 } } }
+  schemas: { Error: { type: object, required: [message], properties: { message: { type: string, default: No such thing } } } }
+`
+
+/** The examples of the operation. */
+async function examplesIn(t: Test, id = 'run') {
+  const folder = t.testdir({ 'openapi.yaml': contract(YAML) })
+  const draft = await readDraft(`${folder}/openapi.yaml`, '.', {})
+  return draft.contract?.examples?.operations.get(id) ?? { answers: [], method: '' }
+}
+
+t.test(
+  'the examples of the contract, or values made from its schemas, successes first',
+  async (t) => {
+    const { answers } = await examplesIn(t)
+    t.strictSame(answers, [
+      { status: 200, name: 'large', body: { id: 9007199254740993n } },
+      { status: 200, name: 'small', body: { id: 7 } },
+      { status: 202 },
+      { status: 404, body: { message: 'No such thing' } },
+      { status: 406, body: 'sorry' },
+      { status: 400, body: { error: 1 } },
+    ])
+  },
+)
+
+t.test(
+  'a request gets the example that it wishes for, else 501 with the list and a method',
+  async (t) => {
+    const examples = await examplesIn(t)
+    const answer = (prefer: string, isUnasked = false) => {
+      try {
+        const { status, headers } = answerExample('Missing', examples, isUnasked, prefer)
+        return [status, headers?.['preference-applied']]
+      } catch (error) {
+        return error instanceof HttpError ? [error.statusCode, error.message] : [0, String(error)]
+      }
+    }
+    t.strictSame(answer('example=small'), [200, 'example=small'])
+    t.strictSame(answer('respond-async, CODE="404"'), [404, 'code=404'])
+    t.strictSame(answer('code=200, example=small'), [200, 'example=small'])
+    t.strictSame(answer('', true), [200, undefined])
+    for (const wish of ['', 'wait=10', 'example=unknown', 'code=500', 'code=404, example=small']) {
+      const [status, message] = answer(wish)
+      t.equal(status, 501, wish)
+      t.match(message, 'Missing. By a header Prefer it answers an example: example=large; ')
+      t.match(
+        message,
+        "  async run({ path: { id }, query }: Request<'run'>): Promise<Result<'run'>> {",
+      )
+      t.match(message, '    return { status: 200, body: { id: 9007199254740993n } }')
+    }
+    t.strictSame(answer('example=unknown', true)[0], 501)
+  },
+)
+
+t.test('the separators of lines in an example do not end a comment', async (t) => {
+  const { method } = await examplesIn(t, 'folders') // YAML reads \P and \L as U+2029 and U+2028
+  t.match(method, String.raw`folder: 'C:\u2029rograms\u2028ayouts'`)
+})
+
+t.test('an example of a stream is the data of one event', async (t) => {
+  const examples = await examplesIn(t, 'follow')
+  t.strictSame(examples.answers, [
+    { status: 200, name: 'moss', body: { text: 'Moss' }, isEvent: true },
+  ])
+  t.match(
+    examples.method,
+    "return { status: 200, body: (async function* () { yield { data: { text: 'Moss' } } })() }",
+  )
+  const { status, body } = answerExample('Missing', examples, false, 'example=moss')
+  const events = await Array.fromAsync(body as AsyncIterable<unknown>)
+  t.strictSame([status, events], [200, [{ data: { text: 'Moss' } }]])
+  const { answers } = await examplesIn(t, 'lines')
+  t.strictSame(answers, [{ status: 200, body: 'a', isEvent: true }])
+})

@@ -1,0 +1,233 @@
+// `npm run new`. test/system/walkthrough.test.ts runs the checks and the tests of services that it makes.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import t from 'tap'
+import { namesFrom } from '../src/commands/new-names.ts'
+import { request } from '../../../test/support/helper.ts'
+import { run, startService } from '../../../test/support/process.ts'
+import { documentWith, GRAMMAR } from '../../../test/support/hostile.ts'
+import { contract } from '../../../test/support/small.ts'
+
+t.test('the names come from the title', async (t) => {
+  for (const [title, name, slug] of [
+    ['Book Shop', 'bookshop', 'book-shop'],
+    ['Äpfel & Birnen: API v2!', 'apfelbirnen', 'apfel-birnen'],
+    ['3D Printers', 'api3dprinters', 'api-3d-printers'],
+    ['Swagger Petstore - OpenAPI 3.0', 'swaggerpetstore', 'swagger-petstore'],
+    ["The Reader's API", 'readers', 'readers'],
+    ['API', 'api', 'api'],
+    ['植物', 'folder', 'folder'],
+    ['', 'folder', 'folder'],
+    [`A ${'long '.repeat(20)}title`, `a${'long'.repeat(7)}`, `a${'-long'.repeat(7)}`],
+    ['x'.repeat(40), 'x'.repeat(32), 'x'.repeat(32)],
+  ] as const) {
+    const { name: ownName, slug: ownSlug } = namesFrom(title, 'folder')
+    t.strictSame([ownName, ownSlug], [name, slug], title)
+    t.match(ownName, /^[a-z][a-z0-9_]{0,31}$/)
+  }
+  t.equal(namesFrom('a "b" $c\n<d>', 'folder').title, 'a b c d')
+  t.equal(namesFrom('"', 'folder').title, 'folder', 'a title is never empty')
+})
+
+const isMade = !existsSync('service/new.ts')
+const skip = isMade && 'this service was made by the command'
+const newService = (folder: string, document: string, environment: Record<string, string> = {}) =>
+  run([process.execPath, 'service/new.ts', folder, document], environment)
+
+const OPERATION = `get:
+      operationId: run
+      summary: Run
+      responses: { '204': { description: Done } }`
+
+t.test('what can not become a service is refused, and nothing is written', { skip }, async (t) => {
+  const folder = t.testdir({
+    full: { 'a.txt': '' },
+    'good.yaml': contract(`paths:\n  /x:\n    ${OPERATION}\n`),
+    'refused.yaml': contract(
+      `paths:\n  /x:\n    ${OPERATION}\n  /y:\n    ${OPERATION.replace('get', 'trace')}\n`,
+    ),
+    'form.yaml': contract(`paths:
+  /x:
+    get:
+      operationId: run
+      parameters: [{ name: a, in: query, schema: { type: integer } }]
+      responses:
+        default:
+          description: Failed
+          content: { application/json: { schema: { type: string, maxLength: 1, minLength: 2 } } }
+`),
+    'none.yaml': contract('paths: {}'),
+    'broken.yaml': 'openapi: 3.1.0\n: [',
+  })
+  const before = readdirSync(folder)
+  for (const [target, document, message] of [
+    ['full', 'good.yaml', /full is not empty: name a new folder/],
+    ['new', 'refused.yaml', /refused\.yaml:\d+: .*\nrefused: TRACE \/y\. Nothing is written/],
+    ['new', 'form.yaml', /form\.yaml:\d+: .*errorBody.*\nrefused: GET \/x\. Nothing is written/],
+    ['new', 'none.yaml', /the document has no operation: nothing is written/],
+    ['new', 'broken.yaml', /broken\.yaml/],
+    ['new', 'absent.yaml', /absent\.yaml/],
+  ] as const) {
+    const { code, stdout, stderr } = await newService(
+      `${folder}/${target}`,
+      `${folder}/${document}`,
+    )
+    t.strictSame([code, stdout], [1, ''], document)
+    t.match(stderr, message)
+    t.strictSame(readdirSync(folder), before, 'nothing is written')
+  }
+  t.strictSame(readdirSync(`${folder}/full`), ['a.txt'])
+  t.match(await run([process.execPath, 'service/new.ts', folder], {}), {
+    code: 1,
+    stderr: /<document> is missing/,
+  })
+})
+
+/** A contract of two files in JSON, with a guard and a form of errors of its own, that the linter would refuse. */
+const FILES = {
+  'shop.json': JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Äpfel & "Birnen": API v2!', version: '2.0.0' },
+    paths: {
+      '/apples/{id}': {
+        get: {
+          operationId: 'find-apple',
+          security: [{ login: [] }],
+          parameters: [{ $ref: 'parts/id.json' }],
+          responses: { 200: { description: 'It' }, default: { $ref: 'parts/error.json' } },
+        },
+      },
+      '/pears': { get: { security: [{ token: [] }], responses: { 204: { description: 'Done' } } } },
+    },
+    components: {
+      securitySchemes: {
+        login: { type: 'http', scheme: 'basic' },
+        token: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  }),
+  parts: {
+    'id.json': JSON.stringify({
+      name: 'id',
+      in: 'path',
+      required: true,
+      schema: { type: 'integer', maximum: 5 },
+    }),
+    'error.json': JSON.stringify({
+      description: 'Failed',
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['code', 'errors'],
+            properties: {
+              code: { type: 'string' },
+              errors: { type: 'array', items: { type: 'string' } },
+            },
+          },
+        },
+      },
+    }),
+  },
+}
+
+t.test('a service is made', { skip }, async (t) => {
+  const parent = t.testdir(FILES)
+  const environment = { npm_lifecycle_event: 'new', INIT_CWD: parent }
+  const { code, stdout, stderr } = await newService('shop', 'shop.json', environment)
+  t.strictSame([code, stderr], [0, ''], 'a folder is relative to where npm was called')
+  t.match(stdout, /^shop has the service Äpfel & Birnen : API v2!, with 2 operations: cd shop/)
+  t.match(stdout, /^write the methods in service\/apfel-birnen-service\.ts/m)
+  t.match(stdout, /^write the guard login in service\/product\.ts/m)
+  const folder = `${parent}/shop`
+  const git = (...words: string[]) =>
+    execFileSync('git', words, { cwd: folder, encoding: 'utf8' }).trim()
+  const files = git('ls-files').split('\n')
+
+  t.test('it has a commit with the files of the houses, and no plants', async (t) => {
+    t.strictSame([git('status', '--short'), git('rev-list', '--count', 'HEAD')], ['', '1'])
+    for (const house of ['engine', 'compiler', 'store'])
+      t.ok(files.includes(`service/${house}/index.ts`))
+    t.notOk(files.includes('service/new.ts'))
+    t.notOk(existsSync(`${folder}/node_modules`))
+    const naming = files.filter((file) => /plant/i.test(readFileSync(`${folder}/${file}`, 'utf8')))
+    const rest = naming.filter((file) => !/^(test\/|service\/(.*\/)?\w+\.md$|LICENSE$)/.test(file))
+    t.strictSame(rest, [], 'what stays names plants as an example')
+  })
+
+  t.test('its contract is one file of YAML', async (t) => {
+    const yaml = readFileSync(`${folder}/openapi.yaml`, 'utf8')
+    t.match(yaml, /^openapi: "3\.1\.0"\n/)
+    t.match(yaml, /^ +- \$ref: "#\/components\/parameters\/id"$/m)
+  })
+
+  t.test('its product has the guard and the form of errors of the contract', async (t) => {
+    const product = readFileSync(`${folder}/service/product.ts`, 'utf8')
+    t.match(product, /^ {2}name: 'apfelbirnen',$/m)
+    t.match(product, /^ {4}login: \(\) => undefined,/m)
+    t.match(
+      product,
+      /^ {2}errorBody: \(status, message\) => \(\{ code: `E\$\{status\}`, errors: \[message\] \}\),$/m,
+    )
+  })
+
+  t.test('it serves: 501 to who has credentials', async (t) => {
+    symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+    const main = [process.execPath, `${folder}/service/main.ts`]
+    const database = { DATABASE_URL: `sqlite:${parent}/a.db` }
+    const issue = [process.execPath, `${folder}/service/token.ts`, 'issue', 'joe']
+    const { stdout: token } = await run(issue, database, folder)
+    const { port } = await startService(t, database, main)
+    t.match(await request(port, { path: '/apples/3' }), { status: 401, json: { code: 'E401' } })
+    t.match(await request(port, { path: '/pears', token: token.trim() }), { status: 501 })
+    t.match(await request(port, { path: '/pears' }), { status: 401 })
+  })
+
+  t.test('its checks pass, and leave out what the linter says of the document', async (t) => {
+    const ignored = readFileSync(`${folder}/.redocly.lint-ignore.yaml`, 'utf8')
+    t.match(ignored, /operation-summary/)
+    for (const words of [
+      ['service/generate.ts', '--check'],
+      ['node_modules/@redocly/cli/bin/cli.js', 'lint', 'openapi.yaml'],
+    ])
+      t.match(
+        await run([process.execPath, ...words], {}, folder),
+        { code: 0 },
+        basename(words[0] ?? ''),
+      )
+  })
+})
+
+t.test('nginx repeats requests only where each method may be repeated', { skip }, async (t) => {
+  const repeats = /^ *proxy_next_upstream .* non_idempotent;/m
+  for (const [method, isRepeated] of [
+    ['put', true],
+    ['patch', false],
+  ] as const) {
+    const yaml = contract(`paths:\n  /x:\n    ${OPERATION.replace('get', method)}\n`)
+    const folder = t.testdir({ 'openapi.yaml': yaml })
+    t.match(await newService(`${folder}/shop`, `${folder}/openapi.yaml`), { code: 0 })
+    const text = readFileSync(`${folder}/shop/deploy/nginx.conf`, 'utf8')
+    t.equal(repeats.test(text), isRepeated, method)
+    t.equal(text.includes('every operation of the contract can be repeated'), isRepeated)
+  }
+})
+
+t.test('a document of a stranger becomes a service, and none of it runs', { skip }, async (t) => {
+  const text = `a'"\`); \${owned()} */ owned()\r\nowned()\u2028owned()\u2029owned() //`
+  const isPut = (place: string) => !GRAMMAR.test(place) && place !== 'a server'
+  const parent = t.testdir({ 'a.json': documentWith(text, isPut) })
+  const ended = await newService(`${parent}/it's new`, `${parent}/a.json`)
+  t.match(ended, { code: 0, stderr: '' })
+  t.match(ended.stdout, /^write the guard a'"/m)
+  t.match(ended.stdout, `: cd '${parent}/it'\\''s new' && npm ci && npm start\n`)
+  const folder = `${parent}/it's new`
+  symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  const check = [process.execPath, 'service/generate.ts', '--check']
+  t.match(await run(check, {}, folder), { code: 0 })
+  const database = { DATABASE_URL: `sqlite:${parent}/a.db` }
+  const main = [process.execPath, `${folder}/service/main.ts`]
+  const { port } = await startService(t, database, main)
+  t.equal((await request(port, { path: '/events' })).status, 401)
+})

@@ -1,0 +1,61 @@
+// Holds the table of packages/compiler/README.md: what of OpenAPI 3.1 is served, and what its author is told.
+import t, { type Test } from 'tap'
+import { compile } from '../src/compile.ts'
+import { boot, contract, type Served } from '../../../test/support/small.ts'
+import { CONSTRUCTS, TABLE } from './constructs/all.ts'
+
+t.test('the table has a line for each construct that is tested, and no other', async (t) => {
+  t.strictSame(TABLE.map(([name]) => name).sort(), Object.keys(CONSTRUCTS).sort())
+})
+
+for (const [name, how, told] of TABLE) {
+  t.test(`${how}: ${name}`, async (t) => {
+    const construct = CONSTRUCTS[name] ?? ''
+    const { asks = [], ...served } = typeof construct === 'string' ? { yaml: construct } : construct
+    t.equal(asks.length === 0, how === 'refused', 'only what is served is asked')
+    t.equal(
+      told === '',
+      how === 'served',
+      'its author is told more only of what is not served as it stands',
+    )
+    if (told !== '') await isTold(t, served, how === 'refused', told)
+    if (how !== 'refused') await isServed(t, { ...served, asks })
+  })
+}
+
+/** Checks what the author of a contract is told: a fault, at its line, or a note. */
+async function isTold(
+  t: Test,
+  { yaml, files = {}, product }: Served,
+  isRefused: boolean,
+  told: string,
+): Promise<void> {
+  const sources = { 'openapi.yaml': contract(yaml), ...files }
+  const folder = t.testdir(sources)
+  const notes: string[] = []
+  const fault = await compile(`${folder}/openapi.yaml`, product, (line) => notes.push(line)).then(
+    () => '',
+    String,
+  )
+  const reported = (isRefused ? fault.split('\n') : notes).find((candidate) =>
+    candidate.includes(told),
+  )
+  t.ok(reported, told, { fault, notes })
+  if (!isRefused) return
+  for (const [file, text] of Object.entries(sources)) {
+    const line = text.split('\n').findIndex((row) => row.endsWith('# here')) + 1
+    if (line > 0) t.match(reported, `${file}:${line}: `)
+  }
+}
+
+async function isServed(t: Test, construct: Served): Promise<void> {
+  const app = await boot(t, construct)
+  for (const [request, status, text, type] of construct.asks ?? []) {
+    const answer = await app.inject(request)
+    const what = JSON.stringify(request)
+    t.equal(answer.statusCode, status, `${what}: ${answer.body}`)
+    if (typeof text === 'string') t.equal(answer.body, text, what)
+    if (text instanceof RegExp) t.match(answer.body, text, what)
+    if (type !== undefined) t.equal(answer.headers['content-type'], type, what)
+  }
+}

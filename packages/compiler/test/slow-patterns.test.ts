@@ -1,0 +1,80 @@
+// Patterns that a text can keep busy have a warning, wherever a contract may have them.
+import t from 'tap'
+import { compile } from '../src/compile.ts'
+import { contract } from '../../../test/support/small.ts'
+
+const QUADRATIC = [
+  '^[^@]+@[^@]+\\.[^@]+$',
+  '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
+  '^\\S+@\\S+$',
+  '^\\s+|\\s+$',
+  '\\s*$',
+  'a+b',
+  '(.*),(.*)',
+  '^.*x.*$',
+  '^\\d*\\.?\\d*$',
+  '[a-z]{2,}!',
+]
+const LINEAR = [
+  '^[a-z]+$',
+  '^[a-z0-9]+(?:-[a-z0-9]+)*$',
+  '^([a-z0-9]+\\.)+[a-z]{2,}$',
+  '^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\\.[A-Za-z]{2,}$',
+  '^\\d{4}-\\d{2}-\\d{2}$',
+  '^\\s*\\S+\\s*$',
+  '^.*$',
+  '\\S',
+]
+const WARNING = /a long text can keep this pattern busy for seconds/
+
+/** By what they are: the schemas of a parameter and of a body with a pattern. */
+const PLACES: Readonly<Record<string, (pattern: string) => readonly [string, string]>> = {
+  pattern: (pattern) => ['{ type: string }', `{ type: string, pattern: ${pattern} }`],
+  patternProperties: (pattern) => [
+    '{ type: string }',
+    `{ type: object, patternProperties: { ${pattern}: { type: integer } } }`,
+  ],
+  propertyNames: (pattern) => [
+    '{ type: string }',
+    `{ type: object, propertyNames: { pattern: ${pattern} } }`,
+  ],
+  'a parameter': (pattern) => [`{ type: string, pattern: ${pattern} }`, '{ type: string }'],
+}
+
+for (const [place, schemasOf] of Object.entries(PLACES)) {
+  t.test(`a pattern that a long text keeps busy has a warning: ${place}`, async (t) => {
+    for (const pattern of QUADRATIC)
+      t.match(await notesOf(...schemasOf(`'${pattern}'`)), WARNING, pattern)
+    for (const pattern of LINEAR)
+      t.notMatch(await notesOf(...schemasOf(`'${pattern}'`)), WARNING, pattern)
+  })
+
+  async function notesOf(parameter: string, body: string): Promise<string> {
+    const yaml = `paths:
+  /x:
+    post:
+      operationId: run
+      parameters: [{ in: query, name: q, schema: ${parameter} }]
+      requestBody: { content: { application/json: { schema: ${body} } } }
+      responses: { '204': { description: Done } }
+`
+    const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
+    const notes: string[] = []
+    await compile(`${folder}/openapi.yaml`, undefined, (line) => notes.push(line))
+    return notes.join('\n')
+  }
+}
+
+t.test('a pattern whose text has a maxLength has none', async (t) => {
+  const yaml = `paths:
+  /x:
+    post:
+      operationId: run
+      requestBody: { content: { application/json: { schema: { type: string, maxLength: 99, pattern: 'a+b' } } } }
+      responses: { '204': { description: Done } }
+`
+  const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
+  const notes: string[] = []
+  await compile(`${folder}/openapi.yaml`, undefined, (line) => notes.push(line))
+  t.notMatch(notes.join('\n'), WARNING)
+})
