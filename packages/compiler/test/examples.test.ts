@@ -1,7 +1,7 @@
 // The examples that an operation without a method is answered with, in `npm run dev`.
 import t, { type Test } from 'tap'
 import { readDraft } from '../src/commands/draft.ts'
-import { answerExample } from '../../engine/src/contract/prefer.ts'
+import { answerExample } from '../../engine/src/operation/output/prefer.ts'
 import { HttpError } from '../../engine/src/errors.ts'
 import { contract } from '../../../test/support/small.ts'
 

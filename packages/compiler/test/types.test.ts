@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../src/commands/generate.ts'
-import type { Answer } from '../../engine/src/contract/answer.ts'
+import type { Answer } from '../../engine/src/operation/output/answer.ts'
 import { exactJson } from '../../engine/src/http/json.ts'
 import { boot, contract, echo, type Input, type Served } from '../../../test/support/small.ts'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
-import { describe, serve } from '../../engine/test/contract/described.ts'
+import { describe, serve } from '../../engine/test/operation/described.ts'
 
 /** Schemas as the body of a request and of an answer: values that fit, and values that do not. */
 interface Row {

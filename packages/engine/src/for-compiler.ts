@@ -33,7 +33,7 @@ export {
 } from './contract/error-trials.ts'
 export { isGuarded, lackedFor, supportedAlternatives } from './contract/guarded-schemes.ts'
 export { pathOfServer, type Server } from './contract/servers.ts'
-export { methodOf } from './contract/routes.ts'
+export { methodOf } from './operation/routes.ts'
 export { reasonOf, StartupError } from './errors.ts'
 export { shellWord } from './ops/shell.ts'
 export { visible } from './ops/terminal.ts'

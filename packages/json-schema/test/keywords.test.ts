@@ -1,6 +1,6 @@
 // Keywords that validators disagree about. Each row is what JSON Schema 2020-12 says.
 import t from 'tap'
-import { allows, serve } from '../../engine/test/contract/described.ts'
+import { allows, serve } from '../../engine/test/operation/described.ts'
 
 /** What the schemas refer to. */
 const PARTS = `

@@ -6,7 +6,7 @@ import { HttpError } from '../../engine/src/errors.ts'
 import { itemReader, itemWriter } from '../../engine/src/contract/items.ts'
 import type { Schema } from '../src/core/schema.ts'
 import { Validator } from '../src/validator.ts'
-import { serve } from '../../engine/test/contract/described.ts'
+import { serve } from '../../engine/test/operation/described.ts'
 
 for (const tier of ['opt', 'sparkplug', 'maglev']) setFlagsFromString(`--no-${tier}`)
 

@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import type { Verdict } from '../contract/security.ts'
+import type { Verdict } from './security.ts'
 import { JsonText } from '../http/json.ts'
 import { ACCESS_TOKENS, type Store, TOKENS_OWNER } from '../store.ts'
 import type { CheckToken } from './guard.ts'

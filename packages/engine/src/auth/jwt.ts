@@ -12,7 +12,7 @@ import {
 } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { ADDRESS_OF_KEYS, type Config, isAddressOfKeys } from '../config.ts'
-import type { Verdict } from '../contract/security.ts'
+import type { Verdict } from './security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { isObject } from '@plant-store/json-schema'
 import { type CheckToken, nameCaller } from './guard.ts'

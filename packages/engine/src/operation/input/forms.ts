@@ -3,7 +3,7 @@ import { isJsonType, typeInUtf8 } from './content-type.ts'
 import { type MultipartPart, parseParts } from './multipart.ts'
 import { decodePair, orRefuse, parseText } from './parsing.ts'
 import { type Part, Sent } from '@plant-store/json-schema'
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../../errors.ts'
 
 /** The entries of a form: names, each with the text or the file that was sent. A name may occur several times. */
 type Form = readonly Entry[]

@@ -1,6 +1,6 @@
 // Parses bytes and texts of requests.
-import { STRICT_UTF8, TooDeep } from '../http/json.ts'
-import { HttpError } from '../errors.ts'
+import { STRICT_UTF8, TooDeep } from '../../http/json.ts'
+import { HttpError } from '../../errors.ts'
 
 export const TOO_LONG = new HttpError(413, 'The body is too long')
 

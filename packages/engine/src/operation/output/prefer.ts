@@ -1,7 +1,7 @@
 // Answers an operation whose method is not written yet with an example of the contract, in `npm run dev`.
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../../errors.ts'
 import type { Answer } from './answer.ts'
-import type { Example, OperationExamples } from './examples.ts'
+import type { Example, OperationExamples } from '../../contract/examples.ts'
 
 /** The wish of a request: an example by its name, by its status, or by both. */
 interface Wish {

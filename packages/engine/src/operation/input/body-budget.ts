@@ -1,6 +1,6 @@
 // The memory that bodies take. deploy/README.md adds it to the other memory of the service.
 import type { FastifyReply } from 'fastify'
-import { Budget } from '../http/budget.ts'
+import { Budget } from '../../http/budget.ts'
 import { TOO_LONG } from './parsing.ts'
 
 /** The most bytes of all bodies together that are under way: a slow client holds the length that it has announced. */

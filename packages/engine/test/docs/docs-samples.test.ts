@@ -1,7 +1,7 @@
 // The samples that the docs page shows of requests whose bodies are no text: those in JavaScript are run.
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { serveDocs } from '../../src/contract/docs.ts'
+import { serveDocs } from '../../src/docs/docs.ts'
 import { browser, open } from '../../../../test/support/browser.ts'
 import { parse } from '../../../../test/support/json.ts'
 import { run as runCommand } from '../../../../test/support/process.ts'

@@ -1,8 +1,8 @@
 // The memory that answers take. deploy/README.md adds it to the other memory of the service.
 import type { FastifyReply } from 'fastify'
-import { clientOf, Parts } from '../http/budget.ts'
-import { breakOff } from '../http/open-requests.ts'
-import { untilClosed } from '../http/until-closed.ts'
+import { clientOf, Parts } from '../../http/budget.ts'
+import { breakOff } from '../../http/open-requests.ts'
+import { untilClosed } from '../../http/until-closed.ts'
 
 /** The most bytes of all answers together that were sent whole, and that their clients have not taken. */
 const MAX_UNTAKEN = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 // The parser of multipart/form-data: what it reads, and what it refuses. constructs/bodies.ts has forms over HTTP.
 import t from 'tap'
-import { parseParts } from '../../src/contract/multipart.ts'
+import { parseParts } from '../../src/operation/input/multipart.ts'
 
 /** What is read of each part. */
 type Read = readonly [name: string, text: string, ...file: (string | undefined)[]]

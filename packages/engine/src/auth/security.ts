@@ -1,7 +1,7 @@
 // Decides who may call an operation: `security` of the contract names the required credentials, and guards check them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { SecurityScheme } from './compiled.ts'
-import type { Alternatives } from './guarded-schemes.ts'
+import type { SecurityScheme } from '../contract/compiled.ts'
+import type { Alternatives } from '../contract/guarded-schemes.ts'
 import { Counter, METRIC_PREFIX } from '../http/metrics.ts'
 import type { IsFromOtherSite } from '../http/other-sites.ts'
 import type { RequestStep } from '../http/request-steps.ts'

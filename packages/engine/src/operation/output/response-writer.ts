@@ -1,9 +1,9 @@
 // Writes the responses of an operation: chooses the media type of a body, checks the body by its schema, and makes its text.
-import type { Operation, ResponseMedia } from './compiled.ts'
-import { findStatus } from './error-forms.ts'
-import { findType } from './content-type.ts'
-import { exactJson, JsonText, MAX_LEVELS } from '../http/json.ts'
-import { validateHeaderValue } from '../http/node.ts'
+import type { Operation, ResponseMedia } from '../../contract/compiled.ts'
+import { findStatus } from '../../contract/error-forms.ts'
+import { findType } from '../input/content-type.ts'
+import { exactJson, JsonText, MAX_LEVELS } from '../../http/json.ts'
+import { validateHeaderValue } from '../../http/node.ts'
 import type { Check, Validator } from '@plant-store/json-schema'
 
 /** The media type of a response, and the writer of its bodies. */

@@ -1,11 +1,11 @@
 // Reads the parameters of an operation.
 import type { FastifyRequest } from 'fastify'
-import type { Parameter } from './compiled.ts'
+import type { Parameter } from '../../contract/compiled.ts'
 import { decodePair, orRefuse } from './parsing.ts'
 import { REPEATED, Sent, type Validator } from '@plant-store/json-schema'
-import { cookieTexts } from '../http/cookies.ts'
-import { parseJson } from '../http/json.ts'
-import { HttpError } from '../errors.ts'
+import { cookieTexts } from '../../http/cookies.ts'
+import { parseJson } from '../../http/json.ts'
+import { HttpError } from '../../errors.ts'
 
 type Place = Parameter['in']
 

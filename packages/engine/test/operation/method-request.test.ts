@@ -1,7 +1,7 @@
 // The log and the signal that a method gets with its request.
 import { request as open } from 'node:http'
 import t from 'tap'
-import type { MethodRequest } from '../../src/contract/method-request.ts'
+import type { MethodRequest } from '../../src/operation/input/method-request.ts'
 import { build } from '../../../../test/support/helper.ts'
 import { eventually } from '../../../../test/support/project.ts'
 import { product } from '../../../../test/support/product/product.ts'

@@ -1,9 +1,9 @@
 // The streams of events that one caller may have open: each keeps a connection for as long as the client likes.
 import type { FastifyReply } from 'fastify'
-import type { Operation } from './compiled.ts'
-import { clientOf, Parts } from '../http/budget.ts'
-import { untilClosed } from '../http/until-closed.ts'
-import { HttpError } from '../errors.ts'
+import type { Operation } from '../../contract/compiled.ts'
+import { clientOf, Parts } from '../../http/budget.ts'
+import { untilClosed } from '../../http/until-closed.ts'
+import { HttpError } from '../../errors.ts'
 
 /** The most streams of events that one caller may have open. */
 export const MAX_STREAMS = 64

@@ -1,6 +1,6 @@
 // The types of a service's methods, made from the generated types of the contract.
-import type { Mark } from './compiled.ts'
-import type { MethodLog } from './method-request.ts'
+import type { Mark } from '../contract/compiled.ts'
+import type { MethodLog } from './input/method-request.ts'
 import type { JsonText } from '../http/json.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { traceIdOf } from '../http/request-log.ts'
-import { untilClosed } from '../http/until-closed.ts'
+import { traceIdOf } from '../../http/request-log.ts'
+import { untilClosed } from '../../http/until-closed.ts'
 
 /** The validated parts of a request; those that the operation does not have are undefined. */
 export interface RequestParts {

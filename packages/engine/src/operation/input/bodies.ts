@@ -5,14 +5,14 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify'
 import { releaseBody, reserveBody, reserveEvaluation, reserveValue } from './body-budget.ts'
-import type { Body, BodyKind, Media } from './compiled.ts'
+import type { Body, BodyKind, Media } from '../../contract/compiled.ts'
 import { readForm, parseMultipart, parseUrlencoded } from './forms.ts'
 import { findType, typeInUtf8 } from './content-type.ts'
 import { orRefuse, parseText, TOO_LONG } from './parsing.ts'
 import type { Validator } from '@plant-store/json-schema'
-import type { RequestStep } from '../http/request-steps.ts'
-import { parseJson } from '../http/json.ts'
-import { HttpError } from '../errors.ts'
+import type { RequestStep } from '../../http/request-steps.ts'
+import { parseJson } from '../../http/json.ts'
+import { HttpError } from '../../errors.ts'
 
 /** Leaves the bodies to the handlers of operations: Fastify reads nothing of them. */
 export function addBodyParser(app: FastifyInstance): void {

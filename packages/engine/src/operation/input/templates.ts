@@ -3,7 +3,7 @@
 // proposes a route, and a constraint on the undecoded path decides.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { Parameter } from './compiled.ts'
+import type { Parameter } from '../../contract/compiled.ts'
 import { hasCommas, routerName } from './parameters.ts'
 
 /** The name of the constraint in the router. */

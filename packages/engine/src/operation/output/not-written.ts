@@ -1,4 +1,4 @@
-import { HttpError } from '../errors.ts'
+import { HttpError } from '../../errors.ts'
 
 /**
  * Stands for a method that is not written yet: its operation is answered 501. In `npm run dev` it is answered as one without a

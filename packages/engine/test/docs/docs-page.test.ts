@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { serveDocs } from '../../src/contract/docs.ts'
+import { serveDocs } from '../../src/docs/docs.ts'
 import { browser, execute, open } from '../../../../test/support/browser.ts'
 import { build } from '../../../../test/support/helper.ts'
 import { parse } from '../../../../test/support/json.ts'

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Config } from '../config.ts'
-import type { Contract } from './contract.ts'
-import { escapeMarkup } from './error-forms.ts'
-import { pathOfServer } from './servers.ts'
+import type { Contract } from '../contract/contract.ts'
+import { escapeMarkup } from '../contract/error-forms.ts'
+import { pathOfServer } from '../contract/servers.ts'
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src blob:; " +

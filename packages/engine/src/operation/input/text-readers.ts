@@ -1,7 +1,7 @@
 // Reads the text of a parameter, or of a field of a form, as a value of a type. The spelling is that of JSON.
 import type { Part, Readers } from '@plant-store/json-schema'
-import { parseJson, toExact, TooDeep } from '../http/json.ts'
-import { HttpError } from '../errors.ts'
+import { parseJson, toExact, TooDeep } from '../../http/json.ts'
+import { HttpError } from '../../errors.ts'
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const INTEGER = /^(0|-?[1-9]\d*)$/

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { MAX_STREAMS } from '../../src/contract/stream-budget.ts'
+import { MAX_STREAMS } from '../../src/operation/output/stream-budget.ts'
 import { eventually } from '../../../../test/support/project.ts'
 import { boot } from '../../../../test/support/small.ts'
 
