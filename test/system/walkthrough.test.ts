@@ -20,7 +20,7 @@ t.jobs = 3
 /** In the short form, types and those tests only that read the contract of the project. */
 const isLong = process.env['LONG'] === '1'
 const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
-const OF_ANOTHER = 'test/contract/second.test.ts'
+const OF_ANOTHER = 'packages/testing/test/second.test.ts'
 const TESTS = ['test/{readme,rooms}.test.ts', 'test/{contract,product}/*.test.ts']
 
 const [yaml = '', method = '', promised = ''] = blocksOf(

@@ -1,4 +1,4 @@
-// A product with two collections and two classes, as a process of its own. test/contract/second.test.ts has its requests.
+// A product with two collections and two classes, as a process of its own. packages/testing/test/second.test.ts has its requests.
 import { once } from 'node:events'
 import t from 'tap'
 import { issueTokenIn } from '../../../test/support/tokens.ts'

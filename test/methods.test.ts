@@ -1,7 +1,7 @@
 // Methods without a network, on a store in memory: a test of their decisions takes milliseconds.
 import t from 'tap'
-import { PlantService } from '../../service/plant-service.ts'
-import { product } from '../../service/product.ts'
+import { PlantService } from '../service/plant-service.ts'
+import { product } from '../service/product.ts'
 import { testStore } from '@plant-store/store'
 
 /** A request without parts. A test adds the parts that its method reads. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
-import { product } from '../../service/product.ts'
-import { build } from '../support/helper.ts'
-import { run } from '../support/process.ts'
+import { product } from '../service/product.ts'
+import { build } from './support/helper.ts'
+import { run } from './support/process.ts'
 
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed'
 

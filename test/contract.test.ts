@@ -3,16 +3,16 @@ import { METHODS } from 'node:http'
 import { resolve } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { reasonOf } from '../../packages/engine/src/errors.ts'
+import { reasonOf } from '../packages/engine/src/errors.ts'
 import type { Product } from '@plant-store/engine'
-import { contentTypeOf, isJson, textsOfBody } from '../support/bodies.ts'
-import { allowOf, contractOf, type Operation } from '../support/contract.ts'
-import { withCredentials } from '../support/credentials.ts'
-import { cursorsOf } from '../support/cursors.ts'
-import { type Answer, build } from '../support/helper.ts'
-import { brief } from '../support/json.ts'
-import { isOfMembers } from '../support/objects.ts'
-import { faultFor, isCursor, isList, textsFor, textsOf } from '../support/parameters.ts'
+import { contentTypeOf, isJson, textsOfBody } from './support/bodies.ts'
+import { allowOf, contractOf, type Operation } from './support/contract.ts'
+import { withCredentials } from './support/credentials.ts'
+import { cursorsOf } from './support/cursors.ts'
+import { type Answer, build } from './support/helper.ts'
+import { brief } from './support/json.ts'
+import { isOfMembers } from './support/objects.ts'
+import { faultFor, isCursor, isList, textsFor, textsOf } from './support/parameters.ts'
 import {
   exampleOf,
   inOrder,
@@ -22,11 +22,11 @@ import {
   namedExamples,
   toCall,
   withTexts,
-} from '../support/requests.ts'
-import { samplesOf } from '../support/schemas-arbitrary.ts'
-import type { Skipped } from '../support/schemas-violations.ts'
-import { record } from '../support/statuses.ts'
-import { badCredentials, issueTokenOf } from '../support/tokens.ts'
+} from './support/requests.ts'
+import { samplesOf } from './support/schemas-arbitrary.ts'
+import type { Skipped } from './support/schemas-violations.ts'
+import { record } from './support/statuses.ts'
+import { badCredentials, issueTokenOf } from './support/tokens.ts'
 
 const { PRODUCT = 'service/product.ts', DATABASE_URL } = process.env
 // The product of the project; second.test.ts names another one, and a database.

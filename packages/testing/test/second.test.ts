@@ -1,11 +1,11 @@
 // The tests that come from a contract, on another product: its contract has two collections, one of them by text, and its
 // items have an int64. It runs in processes of its own, on both stores.
 import t from 'tap'
-import { startPostgres } from '../support/postgres.ts'
-import { run } from '../support/process.ts'
+import { startPostgres } from '../../../test/support/postgres.ts'
+import { run } from '../../../test/support/process.ts'
 
 const server = await startPostgres(t)
-const file = 'test/contract/operations.test.ts'
+const file = 'test/contract.test.ts'
 
 t.test('a product that can not be opened fails them, with the reason', async (t) => {
   const env = { PRODUCT: 'test/support/product/product.ts', CHANGES_FILE: '/proc/none/changes.db' }

@@ -1,10 +1,10 @@
 // The examples of errors in openapi.yaml are answers that the service gives.
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { product } from '../../service/product.ts'
-import { contractOf } from '../support/contract.ts'
-import { build, type Call } from '../support/helper.ts'
-import { exampleOf, toCall } from '../support/requests.ts'
+import { product } from '../service/product.ts'
+import { contractOf } from './support/contract.ts'
+import { build, type Call } from './support/helper.ts'
+import { exampleOf, toCall } from './support/requests.ts'
 
 /** What to change in the example of an operation, for an error. */
 const CHANGES: Readonly<Record<string, Partial<Call>>> = {

@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
-import { expectedSession, SAFE } from '../support/generated-clients.ts'
-import { run } from '../support/process.ts'
-import { build } from '../support/helper.ts'
-import { product } from '../../service/product.ts'
+import { expectedSession, SAFE } from './support/generated-clients.ts'
+import { run } from './support/process.ts'
+import { build } from './support/helper.ts'
+import { product } from '../service/product.ts'
 
 const { port, token } = await build(t, {}, product)
 
