@@ -6,8 +6,9 @@ RUN mkdir /image && cd /image && node=/usr/local/bin/node && libraries=$(ldd $no
   && realpath $libraries | xargs dpkg-query --search | cut -d: -f1 | sort -u | xargs dpkg-query --status > var/lib/dpkg/status
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The image has its own Node: leave out the optional packages, which contain another one.
-RUN npm ci --omit=dev --omit=optional && mkdir /data node_modules/.cache && chown 1000:1000 node_modules/.cache
+COPY packages packages
+# The image has its own Node: leave out the optional packages, which contain another one. It runs the engine and the store.
+RUN npm pkg delete devDependencies optionalDependencies overrides && npm ci && mkdir /data node_modules/.cache && chown 1000:1000 node_modules/.cache
 COPY openapi.yaml ./
 COPY service service
 # The files of a clone that only its owner can read are copied with these permissions.

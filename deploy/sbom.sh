@@ -3,6 +3,9 @@ set -e
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 cp package.json package-lock.json "$folder"
+for name in engine json-schema store; do
+  mkdir -p "$folder/packages/$name" && cp "packages/$name/package.json" "$folder/packages/$name"
+done
 cd "$folder"
 npm pkg delete devDependencies optionalDependencies overrides
 npm install --silent --offline --package-lock-only

@@ -6,7 +6,7 @@ import t from 'tap'
 import ts from 'typescript'
 import { generateTypes } from '../packages/compiler/src/commands/generate.ts'
 
-const HOUSES = ['engine', 'compiler', 'store']
+const PACKAGES = ['engine', 'compiler', 'store']
 /** The files of the product that the examples import, by the names that they are the examples of. */
 const FILES: Readonly<Record<string, string>> = {
   'product.ts': 'engine.defineProduct.ts',
@@ -52,7 +52,7 @@ const { options } = ts.parseJsonConfigFileContent(
 )
 
 t.test('each name of each door has an example, and all examples compile', async (t) => {
-  const folder = t.testdir(Object.fromEntries(HOUSES.map((house) => [house, {}])))
+  const folder = t.testdir()
   const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
   write('openapi.yaml', CONTRACT)
   const generated = join(folder, 'contract.gen.ts')
@@ -61,10 +61,6 @@ t.test('each name of each door has an example, and all examples compile', async 
     'contract.gen.ts',
     await generateTypes(join(folder, 'openapi.yaml'), generated, { collections }),
   )
-  for (const house of HOUSES) {
-    const door = relative(join(folder, house), `service/${house}/index.ts`)
-    write(`${house}/index.ts`, `export * from '${door}'\n`)
-  }
   for (const [file, example] of Object.entries(FILES)) write(file, `export * from './${example}'\n`)
 
   const examples = readExamples()
@@ -79,11 +75,11 @@ t.test('each name of each door has an example, and all examples compile', async 
 
 /** The examples of each name that a door exports, such as `engine.defineProduct`, without the fences around them. */
 function readExamples(): Map<string, string[]> {
-  const doors = new Map(HOUSES.map((house) => [house, `service/${house}/index.ts`]))
+  const doors = new Map(PACKAGES.map((name) => [name, `packages/${name}/src/index.ts`]))
   const program = ts.createProgram([...doors.values()], options)
   const checker = program.getTypeChecker()
   const examples = new Map<string, string[]>()
-  for (const [house, door] of doors) {
+  for (const [name, door] of doors) {
     const source = program.getSourceFile(door)
     const module = source && checker.getSymbolAtLocation(source)
     for (const symbol of module ? checker.getExportsOfModule(module) : []) {
@@ -92,7 +88,7 @@ function readExamples(): Map<string, string[]> {
       const tags = declared.getJsDocTags(checker).filter(({ name }) => name === 'example')
       const texts = tags.map(({ text }) => ts.displayPartsToString(text))
       examples.set(
-        `${house}.${symbol.name}`,
+        `${name}.${symbol.name}`,
         texts.map((text) => text.replaceAll(/^```(ts)?$/gm, '')),
       )
     }

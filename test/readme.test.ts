@@ -20,7 +20,7 @@ t.test('each alert has a row that says what to do', async (t) => {
 })
 
 t.test('each link to a file or a heading has a target', async (t) => {
-  for (const file of globSync(['*.md', '{deploy,service,test}/**/README.md'])) {
+  for (const file of globSync(['*.md', '{deploy,service,test}/**/*.md', 'packages/*/*.md'])) {
     const links = readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)
     for (const [, path = '', heading] of links) {
       const target = path === '' ? file : join(dirname(file), path)
@@ -39,12 +39,13 @@ const TO_WRITE = ['service/failure.ts', '.redocly.lint-ignore.yaml']
 t.test('each file that a README names is there', async (t) => {
   const exclude = ['node_modules', '.git', '.tap', '.dev', 'data']
   const files = globSync(['**', '.*/**'], { exclude }).map((file) => `/${file}`)
-  const named = globSync(['*.md', '{deploy,service,test}/**/*.md']).flatMap((readme) =>
-    [...readFileSync(readme, 'utf8').matchAll(NAMED)].map(([, path = '']) => ({ readme, path })),
+  const named = globSync(['*.md', '{deploy,service,test}/**/*.md', 'packages/*/*.md']).flatMap(
+    (readme) =>
+      [...readFileSync(readme, 'utf8').matchAll(NAMED)].map(([, path = '']) => ({ readme, path })),
   )
   t.ok(named.length > 100)
   for (const { readme, path } of named) {
-    if (TO_WRITE.includes(path) || isOfOldProduct(path)) continue
+    if (TO_WRITE.includes(path)) continue
     t.ok(
       files.some((file) => file.endsWith(`/${path}`)),
       `${readme}: ${path}`,
@@ -60,9 +61,8 @@ t.test('each promise names an existing test', async (t) => {
   ]
   t.ok(promises.length > 20)
   for (const [, file = '', name = ''] of promises) {
-    if (isOfOldProduct(file)) continue
     t.ok(
-      readFileSync(`test/${file}`, 'utf8').replaceAll("\\'", "'").includes(name),
+      readFileSync(pathOf(file), 'utf8').replaceAll("\\'", "'").includes(name),
       `${file}: ${name}`,
     )
   }
@@ -79,7 +79,7 @@ t.test(
     )
     const left = [...rows].map(([, file = '', short = '']) => {
       for (const [, file = ''] of short.matchAll(/`([\w/]+\.test\.ts)`/g))
-        t.ok(existsSync(`test/${file}`) || isOfOldProduct(file), file)
+        t.ok(existsSync(pathOf(file)), file)
       return file
     })
     t.strictSame(
@@ -94,10 +94,9 @@ t.test(
   },
 )
 
-/** Whether a file is of the product whose methods are the examples of the READMEs, and this service is another one. */
-function isOfOldProduct(file: string): boolean {
-  const isOfProduct = /^((test\/)?(product|released)\/|(service\/)?plant-service\.ts$)/.test(file)
-  return isOfProduct && !existsSync('service/plant-service.ts')
+/** The path of a test that a row names. */
+function pathOf(file: string): string {
+  return file.startsWith('packages/') ? file : `test/${file}`
 }
 
 /** The anchors of a file's headings, as GitHub makes them. */

@@ -1,90 +1,128 @@
-// The architecture of service/: three houses, each with one door. The engine answers requests, the compiler runs on a
-// developer's machine, the store keeps items. In the engine each folder ("room") imports lower ones only.
+// The architecture: a product in service/, and the packages that it installs. A package is imported by its name, through
+// its door. In a package each room, a folder or a file of src/, imports lower rooms only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 
-/** The rooms of the engine from the top down. A file imports files of its own room and of lower rooms only. */
-const LAYERS = [
-  ['index.ts'],
-  ['programs'],
-  ['app.ts', 'for-compiler.ts'],
-  ['auth', 'ops', 'define-product.ts'],
-  ['contract'],
-  ['store.ts'],
-  ['json-schema', 'http'],
-  ['config.ts'],
-  ['errors.ts'],
-]
-
-/** What a house may import of the others, besides their doors. */
+/** The rooms of each package from the top down. A file imports files of its own room and of lower rooms only. */
+const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'json-schema': [
+    ['index.ts'],
+    ['validator.ts'],
+    ['annotations.ts', 'defaults.ts'],
+    ['schema-compiler.ts'],
+    ['boolean-schema.ts', 'memoize.ts', 'sent.ts'],
+    ['keywords'],
+    ['core'],
+  ],
+  engine: [
+    ['index.ts'],
+    ['programs'],
+    ['app.ts', 'for-compiler.ts', 'for-store.ts'],
+    ['auth', 'docs', 'ops', 'define-product.ts'],
+    ['operation'],
+    ['contract'],
+    ['store.ts'],
+    ['http'],
+    ['config.ts'],
+    ['errors.ts'],
+  ],
+  store: [
+    ['index.ts'],
+    ['backup.ts', 'copy.ts', 'test-store.ts'],
+    ['open.ts'],
+    ['collection.ts', 'sqlite', 'postgres'],
+    ['core'],
+  ],
+  compiler: [
+    ['index.ts'],
+    ['commands'],
+    ['compile.ts'],
+    ['types'],
+    ['operations'],
+    ['schemas'],
+    ['read'],
+  ],
+}
+/** The packages that the code of a package imports. */
 const WALLS: Readonly<Record<string, RegExp>> = {
-  engine: /^engine\//,
-  compiler: /^(compiler\/|engine\/(json-schema\/|contract\/compiled\.ts|for-compiler\.ts))/,
-  store: /^(store\/|engine\/(store\.ts|http\/json\.ts|errors\.ts))/,
+  'json-schema': /^$/,
+  engine: /^json-schema$/,
+  store: /^(engine|json-schema)$/,
+  compiler: /^(engine|json-schema)$/,
+  testing: /^(compiler|engine|json-schema|store)$/,
 }
-const DOOR = /^(engine|compiler|store)\/index\.ts$/
-const files = globSync('**/*.ts', { cwd: 'service' })
-const sources = new Map(files.map((file) => [file, readFileSync(`service/${file}`, 'utf8')]))
-const houseOf = (file: string) => Object.keys(WALLS).find((house) => file.startsWith(`${house}/`))
 
-/** The files that a file imports, types and dynamic imports included. */
-function importsOf(path: string): string[] {
+const files = globSync(['service/*.ts', 'packages/*/src/**/*.ts'])
+const sources = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]))
+const packageOf = (file: string) => /^packages\/([^/]+)\//.exec(file)?.[1]
+/** The path of a file in the source of its package. */
+const pathOf = (file: string) => file.replace(/^packages\/[^/]+\/src\//, '')
+
+/** What a file imports, types and dynamic imports included: a path for a relative name. */
+function importsOf(file: string): string[] {
   const names = ts
-    .preProcessFile(readFileSync(path, 'utf8'))
+    .preProcessFile(readFileSync(file, 'utf8'))
     .importedFiles.map(({ fileName }) => fileName)
-  return names
-    .filter((name) => name.startsWith('.'))
-    .map((name) => relative('.', resolve(dirname(path), name)))
+  return names.map((name) =>
+    name.startsWith('.') ? relative('.', resolve(dirname(file), name)) : name,
+  )
 }
 
-/** The files of service/ that each of its files imports. */
-const imports = new Map(
-  files.map((file) => [file, importsOf(`service/${file}`).map((path) => path.slice(8))]),
-)
+const imports = new Map(files.map((file) => [file, importsOf(file)]))
+/** The package of ours that an import names. */
+const namedPackage = (name: string) => /^@plant-store\/([^/]+)/.exec(name)?.[1]
 
-t.test('from outside of a house, only its door is imported', async (t) => {
+t.test('a package is imported by its name, and only by those that stand above it', async (t) => {
   for (const [file, targets] of imports) {
-    const house = houseOf(file)
-    for (const to of targets) {
-      const isInside = house !== undefined && WALLS[house]?.test(to) === true
-      const isAllowed = houseOf(to) === undefined ? house === undefined : isInside || DOOR.test(to)
-      t.ok(isAllowed, `${file} imports ${to}`)
+    const own = packageOf(file)
+    const inside = targets.filter((to) => packageOf(to) !== own)
+    t.strictSame(inside.filter(packageOf), [], `${file} imports no file of another package`)
+    for (const name of targets.map(namedPackage)) {
+      if (own === undefined || name === undefined) continue
+      t.match(name, WALLS[own], `${file} imports ${name}`)
     }
   }
 })
 
-t.test(
-  'the engine imports neither of the other houses, and no house names the product',
-  async (t) => {
-    for (const [file, targets] of imports) {
-      if (houseOf(file) !== 'engine') continue
-      const others = targets.filter((to) => houseOf(to) !== 'engine')
-      t.strictSame(others, [], file)
-    }
-    t.strictSame(filesWith(/plant/i).filter(houseOf), [])
-  },
-)
+t.test('a product imports doors only', async (t) => {
+  const door = /^@plant-store\/[^/]+$/
+  for (const [file, targets] of imports) {
+    if (packageOf(file) !== undefined) continue
+    for (const name of targets.filter(namedPackage)) t.match(name, door, file)
+  }
+})
 
-t.test('the tests of the houses know nothing of the product', async (t) => {
-  for (const file of globSync('test/{engine,compiler,store,fuzz,support}/**/*.ts')) {
+t.test('no package names the product, nor do its tests', async (t) => {
+  const product = /plant(?!-store\/)/i
+  t.strictSame(filesWith(product).filter(packageOf), [])
+  const tests = globSync(['packages/*/test/**/*.ts', 'test/{fuzz,support}/**/*.ts'])
+  for (const file of tests) {
     if (file === 'test/support/statuses.ts') continue // it is run for the contract of the project
-    const wrong = importsOf(file).filter(
-      (to) => to.startsWith('service/') && houseOf(to.slice(8)) === undefined,
-    )
+    const wrong = importsOf(file).filter((to) => to.startsWith('service/'))
     t.strictSame(wrong, [], file)
   }
 })
 
-t.test('rooms of the engine import downwards only', async (t) => {
+t.test('rooms import downwards only', async (t) => {
   for (const [file, targets] of imports) {
-    for (const to of targets) {
-      if (houseOf(file) !== 'engine' || houseOf(to) !== 'engine') continue
+    const own = packageOf(file)
+    if (own === undefined || own === 'testing') continue
+    for (const to of targets.filter((target) => packageOf(target) === own)) {
       const [from, below] = [roomOf(file), roomOf(to)]
-      const isDown = from === below || layerOf(from) < layerOf(below)
+      const isDown = from === below || layerOf(own, from) < layerOf(own, below)
       t.ok(isDown, `${file} (${from}) imports ${to} (${below})`)
     }
+  }
+})
+
+t.test('no folder in a room imports its parent', async (t) => {
+  for (const [file, targets] of imports) {
+    const folder = dirname(file)
+    if (packageOf(file) === undefined || !pathOf(folder).includes('/')) continue
+    const parents = targets.filter((to) => folder.startsWith(`${dirname(to)}/`) && isInRoom(to))
+    t.strictSame(parents, [], file)
   }
 })
 
@@ -99,31 +137,79 @@ t.test('there is no import cycle', async (t) => {
 
 t.test('only config.ts reads the environment, and no file of the product', async (t) => {
   const reads = /\bprocess\.env\b|\bprocess\[|= process$|'(node:)?process'/m
-  t.strictSame(filesWith(reads), ['engine/config.ts'])
+  const isOfService = (file: string) => packageOf(file) !== 'testing'
+  t.strictSame(filesWith(reads).filter(isOfService), ['packages/engine/src/config.ts'])
   for (const file of globSync('test/support/product/*.ts'))
     t.notMatch(readFileSync(file, 'utf8'), reads, file)
 })
 
-t.test('of the houses, only store/sqlite and store/postgres contain SQL', async (t) => {
+t.test('of the packages, only store/src/sqlite and store/src/postgres contain SQL', async (t) => {
   const statement =
     /\b(?:SELECT\b[^;]*\bFROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)\b/
-  const withSql = filesWith(statement).filter(houseOf) // a product may have a database of its own
+  const withSql = filesWith(statement).filter(packageOf) // a product may have a database of its own
   t.ok(withSql.length > 0)
-  for (const file of withSql) t.match(file, /^store\/(sqlite|postgres)\//)
+  for (const file of withSql) t.match(file, /^packages\/store\/src\/(sqlite|postgres)\//)
 })
 
 t.test('only one file calls fastify-openapi-glue', async (t) => {
-  t.strictSame(filesWith(/'fastify-openapi-glue'/), ['engine/contract/routes.ts'])
+  const callers = filesWith(/'fastify-openapi-glue'/)
+  t.strictSame(callers, ['packages/engine/src/operation/routes.ts'])
 })
 
-/** The room of a file of the engine: its folder, or a file at the top. */
-function roomOf(file: string): string {
-  return file.split('/')[1] ?? ''
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+
+/** The packages that code or `import.meta.resolve` names, without those of Node. */
+function namedPackages(file: string): string[] {
+  const text = readFileSync(file, 'utf8').replaceAll(/^ *(\/\/|\*|\/\*\*).*$/gm, '')
+  const resolved = [...text.matchAll(/\b(?:resolve|require)\('([^'.][^']*)'\)/g)].map(
+    ([, name = '']) => name,
+  )
+  const names = [...importsOf(file).filter((name) => !name.includes('.ts')), ...resolved]
+  return names
+    .filter((name) => !name.startsWith('node:') && !name.startsWith('packages/'))
+    .map((name) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? '')
 }
 
-function layerOf(room: string): number {
-  const layer = LAYERS.findIndex((rooms) => rooms.includes(room))
-  if (layer === -1) throw new Error(`packages/engine/${room} is not a room of the design`)
+t.test('a package.json names what the code imports, no more and no less', async (t) => {
+  for (const folder of globSync('packages/*')) {
+    const { dependencies = {}, peerDependencies = {} } = manifestOf(folder)
+    const named = files.filter((file) => file.startsWith(`${folder}/`)).flatMap(namedPackages)
+    const declared = [...Object.keys(dependencies), ...Object.keys(peerDependencies)]
+    t.strictSame(declared.sort(), [...new Set(named)].sort(), folder)
+  }
+})
+
+t.test('a version is written once, or is the same wherever it stands', async (t) => {
+  const folders = ['.', ...globSync('packages/*')]
+  const ranges = new Map<string, Set<string>>()
+  for (const folder of folders) {
+    const { dependencies, peerDependencies, devDependencies } = manifestOf(folder)
+    const written = Object.entries({ ...devDependencies, ...peerDependencies, ...dependencies })
+    for (const [name, range] of written.filter(([, text]) => text !== '*'))
+      ranges.set(name, (ranges.get(name) ?? new Set()).add(range))
+  }
+  for (const [name, texts] of ranges) t.equal(texts.size, 1, `${name}: ${[...texts].join(' ')}`)
+})
+
+/** The room of a file: its folder in `src/`, or the file itself at the top. */
+function roomOf(file: string): string {
+  return pathOf(file).split('/')[0] ?? ''
+}
+
+/** Whether a file stands in a folder of `src/`. */
+function isInRoom(file: string): boolean {
+  return pathOf(file).includes('/')
+}
+
+function layerOf(name: string, room: string): number {
+  const layer = LAYERS[name]?.findIndex((rooms) => rooms.includes(room)) ?? -1
+  if (layer === -1) throw new Error(`packages/${name}/src/${room} is not a room of the design`)
   return layer
 }
 

@@ -13,9 +13,14 @@ interface Locked {
   readonly hasInstallScript?: boolean
   readonly dev?: boolean
   readonly optional?: boolean
+  /** Whether it is a package of this repository. */
+  readonly link?: boolean
   readonly os?: unknown
   readonly cpu?: unknown
   readonly bin?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, unknown>>
 }
 
 const project = fields(JSON.parse(readFileSync('package.json', 'utf8')))
@@ -23,9 +28,22 @@ const lock: { packages: Record<string, Locked> } = JSON.parse(
   readFileSync('package-lock.json', 'utf8'),
 )
 const packages = Object.entries(lock.packages)
-  .filter(([path]) => path !== '')
+  .filter(([path, { link = false }]) => path.includes('node_modules/') && !link)
   .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }))
-const shipped = packages.filter(({ dev = false, optional = false }) => !dev && !optional)
+/** The packages of this repository that the image has. */
+const PACKAGES = ['engine', 'json-schema', 'store']
+/** The packages of the image: what the service, the engine and the store need, and what those need. */
+const shipped = [...shippedPaths()].flatMap((path) => {
+  const locked = lock.packages[path]
+  const name = path.split('node_modules/').at(-1) ?? ''
+  return locked === undefined || !path.includes('node_modules/') ? [] : [{ ...locked, name }]
+})
+/** What they need, without each other. */
+const dependencies = PACKAGES.flatMap((name) => {
+  const manifest = fields(JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')))
+  const named = { ...fields(manifest['dependencies']), ...fields(manifest['peerDependencies']) }
+  return Object.keys(named).filter((key) => !key.startsWith('@plant-store/'))
+})
 const readme = readFileSync('packages/engine/README.md', 'utf8')
 
 t.test('each package has a checksum in the lock file, and comes from the registry', async (t) => {
@@ -102,6 +120,7 @@ t.test('the bill of materials has the packages of the image', async (t) => {
   const listed = bill.packages.map(({ name, versionInfo }) => `${name} ${versionInfo}`)
   const expected = [`${String(project['name'])} ${String(project['version'])}`]
   expected.push(...shipped.map(({ name, version }) => `${name} ${version}`))
+  for (const name of PACKAGES) expected.push(`@plant-store/${name} ${String(project['version'])}`)
   t.strictSame(listed.sort(), [...new Set(expected)].sort())
 })
 
@@ -110,7 +129,7 @@ t.test('the README names each direct dependency, and the number of packages', as
     readme.split(/^(?=## )/m).find((section) => section.startsWith('## Dependencies\n')) ?? ''
   const cells = [...section.matchAll(/^\| `(.*?)` \|/gm)].map(([, cell = '']) => cell)
   const listed = cells.flatMap((cell) => cell.split('`, `'))
-  t.strictSame(listed.sort(), Object.keys(fields(project['dependencies'])).sort())
+  t.strictSame(listed.sort(), [...new Set(dependencies)].sort())
   t.match(section, `${shipped.length} packages, of which ${listed.length} are there`)
 })
 
@@ -171,3 +190,39 @@ t.test('Dependabot follows npm, the actions and the images', async (t) => {
   const followed = updates.map((update) => `${update['package-ecosystem']} ${update.directory}`)
   t.strictSame(followed, ['npm /', 'github-actions /', 'docker /', 'docker-compose /deploy'])
 })
+/** The paths in the lock file of what the image has. */
+function shippedPaths(): ReadonlySet<string> {
+  const left = ['', ...PACKAGES.map((name) => `packages/${name}`)]
+  const reached = new Set(left)
+  for (let path = left.pop(); path !== undefined; path = left.pop()) {
+    for (const target of neededBy(path).map(installedFor(path))) {
+      if (reached.has(target)) continue
+      reached.add(target)
+      left.push(target)
+    }
+  }
+  return reached
+}
+
+function neededBy(path: string): string[] {
+  const { dependencies, peerDependencies, peerDependenciesMeta = {} } = lock.packages[path] ?? {}
+  const peers = Object.keys(peerDependencies ?? {}).filter(
+    (name) => !(name in peerDependenciesMeta),
+  )
+  const named = [...Object.keys(dependencies ?? {}), ...peers]
+  return named.filter((name) => !name.startsWith('@plant-store/'))
+}
+
+/** Finds a package as Node does: in the nearest `node_modules`. */
+function installedFor(path: string): (name: string) => string {
+  return (name) => {
+    for (let folder = path; folder !== ''; folder = parentOf(folder)) {
+      if (`${folder}/node_modules/${name}` in lock.packages) return `${folder}/node_modules/${name}`
+    }
+    return `node_modules/${name}`
+  }
+}
+
+function parentOf(folder: string): string {
+  return folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
+}

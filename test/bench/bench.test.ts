@@ -51,7 +51,7 @@ t.test('a profile is summed up by layers: native functions count for their calle
   })
   const nodes = [
     node(1, '(root)', '', [2, 3, 5, 6]),
-    node(2, 'exactJson', 'file:///x/service/engine/http/json.ts', [4]),
+    node(2, 'exactJson', 'file:///x/packages/engine/src/http/json.ts', [4]),
     node(3, '(garbage collector)', ''),
     node(4, 'stringify', ''),
     node(5, '(idle)', ''),

@@ -147,7 +147,7 @@ for (const [what, lives, failing, least] of [
 }
 
 t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (t) => {
-  const file = `${copy}/service/store/sqlite/file.ts`
+  const file = `${copy}/packages/store/src/sqlite/file.ts`
   const source = readFileSync(file, 'utf8')
   writeFileSync(
     file,

@@ -99,12 +99,12 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
 t.test(
   'tsc refuses, by name, services that do not fit the contract, or have no guards',
   async (t) => {
-    const head = `import { addRoutes, type OperationSteps } from '../../../service/engine/contract/routes.ts'
+    const head = `import { addRoutes, type OperationSteps } from '../../../packages/engine/src/operation/routes.ts'
 import { defineProduct, type CompiledContract } from '@plant-store/engine'
 import { openStore } from '@plant-store/store'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
 import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
-import type { Service } from '../../../service/engine/contract/types.ts'
+import type { Service } from '../../../packages/engine/src/operation/types.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
 declare const stepsOf: OperationSteps
 type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
@@ -273,9 +273,9 @@ const resolve = (name, context, next) => {
   return next(name, context)
 }
 registerHooks({ resolve })
-const { readContract } = await import('./service/engine/contract/contract.ts')
+const { readContract } = await import('${resolve('packages/engine/src/contract/contract.ts')}')
 const { contract: generated } = await import('./service/contract.gen.ts')
-const { loadCompiler } = await import('./service/compiler/index.ts')
+const { loadCompiler } = await import('@plant-store/compiler')
 const read = readContract('openapi.yaml', { generated, loadCompiler })
 console.log(await read.then(({ bytes }) => String(bytes), ({ message }) => message))`
   return {

@@ -1,13 +1,11 @@
 // A product without a store, as a process of its own: it keeps nothing, and guards of its own or JWTs say who calls.
 import { readdirSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../compiler/src/commands/generate.ts'
 import { request, statusesOf } from '../../../test/support/helper.ts'
 import { claimsOf, makeKey, sign, startIssuer } from '../../../test/support/issuer.ts'
 import { linesOf, run, start, startService } from '../../../test/support/process.ts'
 
-const DOORS = resolve('service')
 const BASIC = `Basic ${Buffer.from('ann:secret').toString('base64')}`
 
 /** A contract with one operation. @param scheme the security scheme that it requires, by the name `login` */
@@ -46,12 +44,12 @@ const SCHEMES = {
 /** Writes a product. @param guards in product.ts @returns the command that runs one of its programs */
 async function prepare(t: Test, scheme: keyof typeof SCHEMES, guards = '') {
   const program = (name: string, door: string) =>
-    `import { ${name} } from '${DOORS}/${door}/index.ts'
+    `import { ${name} } from '@plant-store/${door}'
 import { product } from './product.ts'
 await ${name}(product)`
   const folder = t.testdir({
     'openapi.yaml': contractOf(SCHEMES[scheme]),
-    'product.ts': `import { defineProduct } from '${DOORS}/engine/index.ts'
+    'product.ts': `import { defineProduct } from '@plant-store/engine'
 import { contract } from './contract.gen.ts'
 export const product = defineProduct({
   name: 'greetings',

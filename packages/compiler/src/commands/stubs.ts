@@ -11,7 +11,7 @@ import { openCollections, type Product } from '@plant-store/engine'
 /** A class with the stubs of methods. */
 export interface StubClass {
   readonly name: string
-  /** The path of the folder with `contract.gen.ts` and the engine, from the file of the class. */
+  /** The path of the folder with `contract.gen.ts`, from the file of the class. */
   readonly code: string
   readonly methods: readonly Stub[]
 }
@@ -30,7 +30,7 @@ export function writeClass({ name, code, methods }: StubClass): string {
   })
   return [
     `// import type { Request, Result } from ${stringCode(`${code}/contract.gen.ts`)}`,
-    `import { notWritten } from ${stringCode(`${code}/engine/index.ts`)}`,
+    "import { notWritten } from '@plant-store/engine'",
     '',
     '/** Operations that are answered 501. Write a method in the place of each `notWritten`. */',
     `export class ${name} {`,

@@ -1,5 +1,5 @@
 // Prints strings of a document into TypeScript and Markdown: one function for each place. A stranger has written the document: no
-// string of it may end the quotes, the comment or the line that it stands in. engine/ops/shell.ts prints words of a shell, and
+// string of it may end the quotes, the comment or the line that it stands in. engine/src/ops/shell.ts prints words of a shell, and
 // bundle.ts YAML.
 import { visible } from '@plant-store/engine/for-compiler'
 import { isContainer } from '@plant-store/json-schema'

@@ -1,6 +1,5 @@
 // The docs page signs in at a real provider, in a real browser, behind a gateway.
 import http from 'node:http'
-import { resolve } from 'node:path'
 import { writeFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
@@ -11,7 +10,6 @@ import { startService } from '../../../../test/support/process.ts'
 import { freePort } from '../../../../test/support/project.ts'
 import { PAGE_CLIENT, SCOPE, startProvider } from '../../../../test/support/provider.ts'
 
-const DOORS = resolve('service')
 const chromium = await browser(t, 'docs.example')
 
 const contractOf = (issuer: string) => `openapi: 3.1.0
@@ -44,7 +42,7 @@ async function serve(t: Test) {
   })
   const folder = t.testdir({
     'openapi.yaml': contractOf(provider.issuer),
-    'main.ts': `import { defineProduct, start } from '${DOORS}/engine/index.ts'
+    'main.ts': `import { defineProduct, start } from '@plant-store/engine'
 import { contract } from './contract.gen.ts'
 const greet = async ({ caller }) => ({ status: 200, body: caller })
 await start(defineProduct({ name: 'greetings', contract, services: () => [{ greet }] }))`,

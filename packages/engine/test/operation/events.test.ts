@@ -1,13 +1,11 @@
 // Server-sent events of a product in a process of its own.
 import net from 'node:net'
 import { writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../compiler/src/commands/generate.ts'
 import { linesOf, startService } from '../../../../test/support/process.ts'
 import { eventually } from '../../../../test/support/project.ts'
 
-const DOORS = resolve('service')
 const CONTRACT = `openapi: 3.1.0
 info: { title: Ticks, version: 1.0.0 }
 paths:
@@ -70,7 +68,7 @@ const follow = async ({ path: { kind }, header, log }) => {
 async function serve(t: Test, environment: Record<string, string> = {}) {
   const folder = t.testdir({
     'openapi.yaml': CONTRACT,
-    'main.ts': `import { defineProduct, start } from '${DOORS}/engine/index.ts'
+    'main.ts': `import { defineProduct, start } from '@plant-store/engine'
 import { contract } from './contract.gen.ts'
 ${METHOD}
 await start(defineProduct({ name: 'ticks', contract, services: () => [{ follow }] }))`,

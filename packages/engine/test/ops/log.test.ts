@@ -114,7 +114,7 @@ t.test('a fault of the store, or at the start, ends the process', async (t) => {
 })
 
 /** Logs lines of 1 KB as fast as it can, and then says how many MB its memory has, and how many lines were dropped. */
-const FLOOD = `const { exit, log } = await import('./service/engine/ops/log.ts')
+const FLOOD = `const { exit, log } = await import('./packages/engine/src/ops/log.ts')
   process.once('SIGTERM', () => exit(0))
   for (let line = 0; line < Number(process.argv[1]); line++) {
     log.info({ line, text: 'x'.repeat(1000) })
@@ -163,7 +163,7 @@ t.test('a file gets all lines, however busy the service is', async (t) => {
 
 t.test('a file of the log on a full disk gets all lines when there is room again', async (t) => {
   const file = `${t.testdir()}/log`
-  const script = `const { exit, log } = await import('./service/engine/ops/log.ts')
+  const script = `const { exit, log } = await import('./packages/engine/src/ops/log.ts')
     process.on('SIGXFSZ', () => undefined)
     let line = 0
     const add = () => log.info({ line: line++, text: '€'.repeat(330) })

@@ -1,6 +1,5 @@
 // Spans as a real collector gets them over OTLP, from the real process.
 import { writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../compiler/src/commands/generate.ts'
@@ -12,7 +11,6 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
 /** A trace that a method begins itself. */
 const OWN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-const DOORS = resolve('service')
 
 /** What OTLP has of a span, in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
 interface Span {
@@ -110,7 +108,7 @@ paths:
       requestBody: { content: { application/json: { schema: { type: object } } } }
       responses: { '204': { description: It is relayed. } }
 `,
-    'product.ts': `import { defineProduct } from '${DOORS}/engine/index.ts'
+    'product.ts': `import { defineProduct } from '@plant-store/engine'
 import { contract } from './contract.gen.ts'
 export const product = defineProduct({
   name: 'relay',
@@ -129,7 +127,7 @@ export const product = defineProduct({
     },
   }],
 })`,
-    'main.ts': `import { start } from '${DOORS}/engine/index.ts'
+    'main.ts': `import { start } from '@plant-store/engine'
 import { product } from './product.ts'
 await start(product)`,
   })

@@ -1,12 +1,10 @@
 // The signals of methods and guards, of a product in a process of its own.
 import { writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../compiler/src/commands/generate.ts'
 import { linesOf, startService } from '../../../../test/support/process.ts'
 import { connect, eventually } from '../../../../test/support/project.ts'
 
-const DOORS = resolve('service')
 const CONTRACT = `openapi: 3.1.0
 info: { title: Waiting, version: 1.0.0 }
 paths:
@@ -23,7 +21,7 @@ paths:
       responses: { '204': { description: Done }, default: { description: An error, content: { application/json: {} } } }
 components: { securitySchemes: { key: { type: apiKey, in: header, name: X-Key } } }
 `
-const MAIN = `import { defineProduct, start } from '${DOORS}/engine/index.ts'
+const MAIN = `import { defineProduct, start } from '@plant-store/engine'
 import { contract } from './contract.gen.ts'
 let log
 /** Waits for a signal, and says what it does. */

@@ -12,7 +12,7 @@ interface Access {
   readonly write: <Value>(sql: () => Value) => Promise<Value>
   /** Waits for the next group of reads; undefined for a read by itself. See store.ts. */
   readonly turn: () => Promise<unknown> | undefined
-  /** A number that changes when another program has written: see engine/store.ts. */
+  /** A number that changes when another program has written: see engine/src/store.ts. */
   readonly dataVersion: () => number
 }
 
