@@ -1,5 +1,5 @@
-import { loadCompiler } from '@plant-store/compiler'
 import { start } from '@plant-store/engine'
 import { product } from './product.ts'
 
-await start(product, loadCompiler)
+// An image has no compiler: it serves the contract that was compiled before.
+await start(product, async () => (await import('@plant-store/compiler')).loadCompiler())

@@ -1,5 +1,6 @@
 // The door of the compiler, which makes contract.gen.ts from openapi.yaml.
 import type { Product } from '@plant-store/engine'
+import type { LoadCompiler } from '@plant-store/engine/for-compiler'
 import { loadProgram } from './commands/development.ts'
 
 // A program imports only its own modules, so that it starts faster.
@@ -14,7 +15,7 @@ import { loadProgram } from './commands/development.ts'
  * await start(product, loadCompiler)
  * ```
  */
-export const loadCompiler = () => import('./compile.ts')
+export const loadCompiler: LoadCompiler = () => import('./compile.ts')
 /**
  * `npm run generate`: compiles the contract, and writes its types.
  * @example

@@ -16,7 +16,12 @@ export type {
 } from './contract/compiled.ts'
 export type { ProductHooks } from './contract/product-hooks.ts'
 export type { ContractExamples, Example, OperationExamples } from './contract/examples.ts'
-export { type Contract, type RefusedOperation, toContract } from './contract/contract.ts'
+export {
+  type Contract,
+  type LoadCompiler,
+  type RefusedOperation,
+  toContract,
+} from './contract/contract.ts'
 export {
   findStatus,
   KNOWN_FORMS,

@@ -1,0 +1,162 @@
+// `npm run pack [-- FOLDER [PACKAGE]]`: makes a tarball of each package, to install or to publish; by default in dist/. What is packed is
+// JavaScript, because Node strips no types below `node_modules`. Packed twice, it is the same bytes.
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** In this order each is compiled against the declarations of those before it. */
+const PACKAGES = ['json-schema', 'engine', 'store', 'compiler', 'testing'] as const
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
+/** The fields that every package has from the project. */
+const SHARED = ['license', 'engines'] as const
+
+type Ranges = Record<string, string>
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly exports: Ranges
+  readonly repository?: Ranges
+  readonly bin?: Ranges
+  readonly dependencies?: Ranges
+  readonly peerDependencies?: Ranges
+  readonly [field: string]: unknown
+}
+
+const project = manifestOf('.')
+const [folder = join(ROOT, 'dist'), chosen] = process.argv.slice(2)
+const target = resolve(folder)
+const names = PACKAGES.filter((name) => chosen === undefined || chosen === name)
+const build = join(ROOT, 'dist/build')
+const tarballs = names.map((name) => join(target, `plant-store-${name}-${project.version}.tgz`))
+if (!areCurrent()) packAll()
+for (const file of tarballs) console.log(relative('.', file))
+
+/** Whether the tarballs are newer than what is packed. */
+function areCurrent(): boolean {
+  const sources = globSync(
+    ['LICENSE', 'package.json', 'tsconfig.json', 'packages/{*.ts,*/*.*,*/src/**}'],
+    { cwd: ROOT },
+  )
+  const newest = Math.max(...sources.map((file) => statSync(join(ROOT, file)).mtimeMs))
+  return tarballs.every(
+    (file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > newest,
+  )
+}
+
+function packAll(): void {
+  mkdirSync(target, { recursive: true })
+  rmSync(build, { recursive: true, force: true })
+  for (const name of names) {
+    const staging = join(build, name)
+    compile(name, staging)
+    copyOthers(name, staging)
+    writeJson(join(staging, 'package.json'), packedManifest(name))
+    const words = ['pack', '--silent', '--ignore-scripts', '--pack-destination', target]
+    execFileSync('npm', words, { cwd: staging })
+  }
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Manifest
+}
+
+/** Writes the JavaScript of a package, with its declarations and maps. */
+function compile(name: string, folder: string): void {
+  const source = join(folder, 'src') // a copy, so that the maps name paths of the package
+  cpSync(join(ROOT, 'packages', name, 'src'), source, { recursive: true })
+  const settings = {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      noCheck: true, // `npm run check` does
+      rootDir: source,
+      outDir: join(folder, 'dist'),
+      declaration: true,
+      sourceMap: true,
+      inlineSources: true,
+      rewriteRelativeImportExtensions: true,
+      paths: declarationsOf(name),
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    },
+    include: [`${source}/**/*.ts`],
+    exclude: [],
+  }
+  const file = join(build, `${name}.json`)
+  writeJson(file, settings)
+  execFileSync(process.execPath, [TSC, '-p', file], { stdio: 'inherit' })
+}
+
+/** Where the declarations of the packages before this one are: by the names that code imports. */
+function declarationsOf(name: string): Record<string, string[]> {
+  const before = PACKAGES.slice(0, PACKAGES.indexOf(name as (typeof PACKAGES)[number]))
+  const entries = before.flatMap((earlier) =>
+    Object.entries(manifestOf(`packages/${earlier}`).exports).map(([path, file]) => {
+      const declaration = join(
+        build,
+        earlier,
+        file.replace('./src/', 'dist/').replace(/ts$/, 'd.ts'),
+      )
+      return [join('@plant-store', earlier, path), [declaration]] satisfies [string, string[]]
+    }),
+  )
+  return Object.fromEntries(entries)
+}
+
+/** Copies what is no TypeScript: the license, the README, and the files that the code reads. */
+function copyOthers(name: string, folder: string): void {
+  cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
+  const from = join(ROOT, 'packages', name)
+  for (const file of globSync(['*.md', 'src/**/*.{js,json,yaml}', 'src/**/*.d.ts'], {
+    cwd: from,
+  })) {
+    const to = join(folder, file.replace(/^src\//, 'dist/'))
+    mkdirSync(dirname(to), { recursive: true })
+    cpSync(join(from, file), to)
+  }
+}
+
+/** The package.json of a tarball. */
+function packedManifest(name: string): object {
+  const {
+    exports,
+    bin,
+    dependencies = {},
+    peerDependencies = {},
+    ...own
+  } = manifestOf(`packages/${name}`)
+  const shared = SHARED.map((field): [string, unknown] => [field, project[field]])
+  const built = (file: string) => file.replace('./src/', './dist/').replace(/\.ts$/, '.js')
+  const doors = Object.entries(exports).map(([path, file]) => [
+    path,
+    { types: built(file).replace(/js$/, 'd.ts'), default: built(file) },
+  ])
+  const commands = Object.entries(bin ?? {}).map(([command, file]) => [command, built(file)])
+  return {
+    ...own,
+    ...Object.fromEntries<unknown>(shared),
+    repository: { ...project.repository, directory: `packages/${name}` },
+    files: ['dist', '*.md'],
+    exports: Object.fromEntries(doors) as object,
+    ...(bin === undefined ? {} : { bin: Object.fromEntries(commands) as object }),
+    dependencies: withVersions(dependencies),
+    peerDependencies: withVersions(peerDependencies),
+  }
+}
+
+/** Ours have the one version; what the project names, too, has the range that it has there. */
+function withVersions(ranges: Ranges): Ranges {
+  const shared = { ...project.dependencies, ...(project['devDependencies'] as Ranges) }
+  const rangeOf = (name: string, range: string) => {
+    if (range !== '*') return range
+    return name.startsWith('@plant-store/') ? project.version : (shared[name] ?? range)
+  }
+  return Object.fromEntries(
+    Object.entries(ranges).map(([name, range]) => [name, rangeOf(name, range)]),
+  )
+}
+
+function writeJson(file: string, value: unknown): void {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`)
+}

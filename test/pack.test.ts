@@ -1,0 +1,74 @@
+// What `npm run pack` makes: tarballs in which the tools of package authors find nothing wrong, the same bytes each time.
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import t from 'tap'
+import { fields } from './support/fields.ts'
+import { run } from './support/process.ts'
+
+const node = (...words: string[]) =>
+  run(['env', '-u', 'NODE_OPTIONS', process.execPath, ...words], {})
+const manifestOf = (folder: string) =>
+  fields(JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')))
+const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
+const folder = t.testdir()
+const packed = await node('packages/pack.ts', folder)
+const tarballs = globSync(`${folder}/*.tgz`).sort()
+const { version } = manifestOf('.')
+
+t.test('there is a tarball of each package, with the one version', async (t) => {
+  t.equal(packed.code, 0, packed.stderr)
+  const names = globSync('packages/*/').map(
+    (path) => `plant-store-${basename(path)}-${String(version)}.tgz`,
+  )
+  t.strictSame(
+    tarballs.map((file) => basename(file)),
+    names.sort(),
+  )
+  for (const path of globSync('packages/*/')) t.equal(manifestOf(path)['version'], version, path)
+})
+
+t.test('publint and attw find nothing', async (t) => {
+  const tools = [
+    ['node_modules/publint/src/cli.js', '--strict'],
+    ['node_modules/@arethetypeswrong/cli/dist/index.js', '--profile', 'esm-only'],
+  ]
+  for (const file of tarballs) {
+    for (const [tool = '', ...words] of tools) {
+      const { code, stdout, stderr } = await node(tool, ...words, file)
+      t.equal(code, 0, `${basename(file)}: ${stdout}${stderr}`)
+    }
+  }
+})
+
+t.test(
+  'a tarball has JavaScript, declarations, maps, README and license, and no tests',
+  async (t) => {
+    for (const file of tarballs) {
+      const { stdout } = await run(['tar', '-tzf', file], {})
+      const files = stdout.trim().split('\n')
+      for (const name of [
+        'LICENSE',
+        'README.md',
+        'package.json',
+        'dist/index.js',
+        'dist/index.js.map',
+        'dist/index.d.ts',
+      ])
+        t.ok(files.includes(`package/${name}`), `${basename(file)}: ${name}`)
+      const wrong = files.filter((name) =>
+        /(?<!\.d)\.ts$|test|node_modules/.test(name.replace('test-store', 'store')),
+      )
+      t.strictSame(wrong, [], basename(file))
+    }
+  },
+)
+
+t.test('packed twice, it is the same bytes', async (t) => {
+  const again = t.testdir()
+  const { code, stderr } = await node('packages/pack.ts', again, 'json-schema')
+  t.equal(code, 0, stderr)
+  const [file = '', ...others] = globSync(`${again}/*.tgz`)
+  t.strictSame(others, [])
+  t.equal(digestOf(file), digestOf(join(folder, basename(file))))
+})
