@@ -2,7 +2,9 @@
 import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
 import type { Operation } from './contract.ts'
 import { stringify } from './json.ts'
-import { ownSchemas, samplesOf } from './schemas-arbitrary.ts'
+import { isBytes, isJson } from './media-types.ts'
+import { ownSchemas } from './members.ts'
+import { samplesOf } from './schemas-arbitrary.ts'
 import {
   faultsOf,
   fields,
@@ -17,13 +19,6 @@ import { violationsOf } from './schemas-violations.ts'
 type Body = NonNullable<Operation['body']>
 
 const BOUNDARY = 'the-end-of-a-part'
-
-export const isJson = (type: string) => /^(application|text)\/json$|\+json$/i.test(type)
-export const isBytes = (type: string) =>
-  !isJson(type) && !/^(text|multipart)\/|urlencoded$|[/+]xml$|yaml$/i.test(type)
-/** Whether the service takes bodies of a media type. */
-export const isServed = (type: string) =>
-  !/;|[/+]xml$|yaml$|^multipart\/(?!form-data$)|^text\/event-stream$/i.test(type)
 
 /** The `Content-Type` of a body: a type of its own where the contract has a range. */
 export function contentTypeOf({ type }: Pick<Body, 'type'>): string {

@@ -1,7 +1,7 @@
 // Contracts, read without the code of the service.
 import { fileURLToPath } from 'node:url'
 import type { Product } from '@plant-store/engine'
-import { isBytes, isJson, isServed } from './bodies.ts'
+import { isBytes, isJson, isServed } from './media-types.ts'
 import { readSecurity, type Security } from './credentials.ts'
 import { follow, followed, followedItems, readDocument } from './document.ts'
 import { typesOf } from './readings.ts'
@@ -13,8 +13,8 @@ import {
   partsOf,
   remembered,
   type Schema,
-  schemaReader,
 } from './schemas.ts'
+import { schemaReader } from './schema-reader.ts'
 
 export type Parameter = ReturnType<typeof toParameter>
 export type Response = ReturnType<typeof toResponse>
@@ -94,46 +94,6 @@ function prefixOf(servers: unknown): string {
     })
   const segments = new URL(path, 'http://host').pathname.split('/')
   return segments.map((segment) => (/^[^*%]+$/.test(segment) ? `/${segment}` : '')).join('')
-}
-
-/** The methods of a path, as `Allow` names them: those of the contract, OPTIONS, and HEAD where GET is. */
-export function allowOf({ operations }: Contract, path: string): string {
-  const own = operations.filter((operation) => operation.path === path).map(({ method }) => method)
-  return [...new Set([...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])])]
-    .sort()
-    .join(', ')
-}
-
-/** The patterns of paths, by path: a contract has hundreds, and each answer asks for them. */
-const patterns = new Map<string, RegExp>()
-
-/** Whether a URL matches a path. */
-export function matches(path: string, url: string): boolean {
-  const pattern = patterns.get(path) ?? patternOf(path)
-  patterns.set(path, pattern)
-  return pattern.test(url)
-}
-
-function patternOf(path: string): RegExp {
-  const texts = path.split(/{[^}]+}/).map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-  return new RegExp(`^${texts.join('[^/?]+')}([?]|$)`)
-}
-
-/** The operation that answers a request; undefined if there is none. */
-export function operationOf(
-  { operations, paths }: Contract,
-  method: string,
-  url: string,
-): Operation | undefined {
-  const own = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
-  // The more of a path is plain text, the sooner it matches.
-  const plainness = (path: string) => path.replaceAll(/{[^}]+}/g, '').length
-  const path =
-    paths.find((template) => template === url.split('?')[0]) ??
-    paths
-      .filter((template) => matches(template, url))
-      .sort((a, b) => plainness(b) - plainness(a))[0]
-  return operations.find((operation) => operation.path === path && own.includes(operation.method))
 }
 
 /** The headers that OpenAPI ignores as parameters. */

@@ -1,6 +1,6 @@
 // Where the credentials of an operation are sent, by `security` of the contract.
 import type { Product } from '@plant-store/engine'
-import type { Call } from './helper.ts'
+import type { Call } from './call.ts'
 import { fields } from './fields.ts'
 
 /** A security scheme. */

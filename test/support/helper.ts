@@ -1,5 +1,3 @@
-import http from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { loadCompiler } from '@plant-store/compiler'
@@ -7,36 +5,19 @@ import { buildApp } from '../../packages/engine/src/app.ts'
 import { readConfig } from '../../packages/engine/src/config.ts'
 import { openOwn } from '../../packages/engine/src/programs/opened.ts'
 import { notWritten, type Product } from '@plant-store/engine'
-import { isJson } from './bodies.ts'
+import { type Answer, type Call, request, toAnswer } from './call.ts'
 import { fields } from './fields.ts'
-import { contractOf, operationOf } from './contract.ts'
+import { contractOf } from './contract.ts'
 import { withCredentials } from './credentials.ts'
 import { assertDocumented } from './documented.ts'
-import { parse, stringify } from './json.ts'
+import { operationOf } from './paths.ts'
 import { startService } from './process.ts'
-import { exchange, type RawResponse, readResponses } from './responses.ts'
+import { exchange, readResponses } from './responses.ts'
 import { product as own } from './product/product.ts'
 import { openTestStore } from './stores.ts'
 import { issueTokenIn, issueTokenOf } from './tokens.ts'
 
-export interface Call {
-  readonly method?: string
-  readonly path: string
-  readonly token?: string
-  /** By name; or a list of name, value, name, value, which can repeat a name. */
-  readonly headers?: http.OutgoingHttpHeaders | readonly string[]
-  /** Texts and bytes are sent unchanged, anything else as JSON. */
-  readonly body?: unknown
-  /** Whether the test expects an internal error. Otherwise the status 500 fails the test. */
-  readonly failing?: boolean
-  /** The agent that reuses connections. Without it, each request opens its own. */
-  readonly agent?: http.Agent
-}
-
-export interface Answer extends Omit<RawResponse, 'length'> {
-  /** The body, if it is JSON. */
-  readonly json: unknown
-}
+export { type Answer, type Call, request, statusesOf } from './call.ts'
 
 export type Service = Awaited<ReturnType<typeof build>>
 
@@ -148,67 +129,6 @@ export async function call(port: number, what: Call, product: Product = own): Pr
   )
   assertDocumented(contract, what.method ?? 'GET', what.path, answer)
   return answer
-}
-
-/** Sends a request to a port, of any contract. */
-export async function request(port: number, what: Call) {
-  const { method = 'GET', path, body, agent = false } = what
-  const isSentUnchanged = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
-  const bytes = isSentUnchanged ? body : stringify(body)
-  const headers = headersOf(port, what, bytes)
-  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    const options = {
-      port,
-      host: '127.0.0.1',
-      method,
-      path,
-      headers,
-      agent,
-    }
-    http.request(options).on('response', resolve).on('error', reject).end(bytes)
-  })
-  return toAnswer(response.statusCode ?? 0, response.headers, await bodyOf(response))
-}
-
-/** The text of a body. A stream of events may have no end: nothing is read of it. */
-async function bodyOf(response: http.IncomingMessage): Promise<string> {
-  if (response.headers['content-type'] !== 'text/event-stream')
-    return (await buffer(response)).toString()
-  response.destroy()
-  return ''
-}
-
-/** The headers of a request as it is sent, as a list: its own, and those that it needs and has not. */
-function headersOf(
-  port: number,
-  { method = 'GET', token, headers = {} }: Call,
-  bytes: string | Buffer | undefined,
-): string[] {
-  const own: unknown[] = Array.isArray(headers) ? headers : Object.entries(headers).flat()
-  const names = own.filter((_, index) => index % 2 === 0).map((name) => String(name).toLowerCase())
-  const added: string[] = []
-  const addMissing = (name: string, value: string) => {
-    if (!names.includes(name.toLowerCase())) added.push(name, value)
-  }
-  if (token !== undefined) added.push('Authorization', `Bearer ${token}`)
-  if (bytes !== undefined) {
-    addMissing('Content-Type', 'application/json')
-    addMissing('Content-Length', String(Buffer.byteLength(bytes)))
-  }
-  // Node would send an empty body in chunks.
-  const isChunked = names.includes('transfer-encoding')
-  if (bytes === undefined && /^P/.test(method) && !isChunked) addMissing('Content-Length', '0')
-  addMissing('Host', `127.0.0.1:${port}`)
-  return [...own, ...added].map(String)
-}
-
-/** The statuses of answers. */
-export const statusesOf = (answers: readonly { readonly status: number }[]) =>
-  answers.map(({ status }) => status)
-
-function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: string): Answer {
-  const json = isJson(headers['content-type'] ?? '') && text !== '' ? parse(text) : undefined
-  return { status, headers, text, json }
 }
 
 type Parts = (string | Buffer | number)[]

@@ -2,7 +2,7 @@
 import type { Parameter } from './contract.ts'
 import { stringify } from './json.ts'
 import { firstReading, itemsOf, readingsOf, typesOf } from './readings.ts'
-import { ownSchemas } from './schemas-arbitrary.ts'
+import { ownSchemas } from './members.ts'
 import { isObject, isValid, optionsOf, type Schema } from './schemas.ts'
 
 /** Whether a parameter is an object that is sent as its members. */

@@ -1,11 +1,12 @@
 // The contract of the tests' own product, and what other files say of any contract, of this one.
-import * as contracts from './contract.ts'
+import { contractOf } from './contract.ts'
 import * as documented from './documented.ts'
+import * as contractPaths from './paths.ts'
 import { product } from './product/product.ts'
 
-const contract = await contracts.contractOf(product)
+const contract = await contractOf(product)
 
 export const { file: OPENAPI, operations, paths } = contract
-export const allowOf = contracts.allowOf.bind(undefined, contract)
+export const allowOf = contractPaths.allowOf.bind(undefined, contract)
 export const assertDocumented = documented.assertDocumented.bind(undefined, contract)
 export const faultOf = documented.faultOf.bind(undefined, contract)

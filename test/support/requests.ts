@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { contentTypeOf, isJson, isWritable, written } from './bodies.ts'
+import { contentTypeOf, isWritable, written } from './bodies.ts'
 import type { Operation, Parameter } from './contract.ts'
 import type { ListedCall } from './credentials.ts'
 import { canBeSent, isCursor, isList, takes, type Texts, textsFor } from './parameters.ts'
+import { isJson } from './media-types.ts'
 import { inPairs, isOfMembers } from './objects.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 

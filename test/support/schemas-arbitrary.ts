@@ -1,7 +1,9 @@
+// Makes valid values of a schema.
 import fc, { type GeneratorValue } from 'fast-check'
-import { stringify, toInteger } from './json.ts'
+import { stringify } from './json.ts'
+import { isNever, memberSchemas } from './members.ts'
+import { type All, ASCII, matching, NONE, numbersOf, scalar } from './scalars.ts'
 import {
-  decimalOf,
   fields,
   isObject,
   isValid,
@@ -11,11 +13,7 @@ import {
   referred,
   remembered,
   type Schema,
-  toRegExp,
 } from './schemas.ts'
-
-/** In place of a value where none is found. */
-const NONE = Symbol('no valid value')
 
 /** How often a valid value of the whole is tried, and of a part. */
 const TRIES = { whole: 60, part: 8 }
@@ -23,8 +21,8 @@ const TRIES = { whole: 60, part: 8 }
 const MAX_TRIES = 3000
 /** Parts, and levels, from which on a value has no member that it need not have; and the most of those. */
 const ENOUGH = { parts: 100, levels: 12, members: 30, series: 12 }
-/** The longest text, and the most items, that a valid value has because it may. */
-const LONG = { text: 10_000, list: 100 }
+/** The most items that a valid value has because it may. */
+const LONGEST_LIST = 100
 
 /** The state while one value is made. */
 interface Draft {
@@ -129,11 +127,6 @@ function inTurn(chosen: unknown, options: readonly unknown[], uses?: Draft['uses
 
 const conditions = (part: Schema) => [[part['if'], part['then']], [part['else']]]
 
-/** The values of a keyword in all schemas that a value must fit. */
-type All = (keyword: string) => unknown[]
-
-const numbersOf = (valuesOf: All, keyword: string) => valuesOf(keyword).map(Number)
-
 /** The types that a value may have: those of each schema that has some. */
 function typesIn(valuesOf: All): string[] {
   const lists = valuesOf('types').map((types) => listOf(types).map(String))
@@ -165,193 +158,6 @@ function inferredTypes(valuesOf: All): string[] {
 /** One item of a list. */
 const pick = <Item>(choose: GeneratorValue, list: readonly Item[]) =>
   list[choose(fc.nat, list.length - 1)]
-
-const OF_SCALARS = [
-  ...['types', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ...['minLength', 'maxLength', 'pattern', 'format'],
-]
-/** What makes scalars, by the rules that they must fit: it takes a while to make. */
-const makers = new Map<string, () => fc.Arbitrary<unknown>>()
-
-function scalar(type: string, valuesOf: All): () => fc.Arbitrary<unknown> {
-  const key = stringify([type, ...OF_SCALARS.map(valuesOf)])
-  const earlier = makers.get(key)
-  if (earlier !== undefined) return earlier
-  const values = scalarOf(type, valuesOf)
-  const maker = () => values
-  makers.set(key, maker)
-  return maker
-}
-
-/** Makes a text, a number, a boolean, null, or any of them. */
-function scalarOf(type: string, valuesOf: All): fc.Arbitrary<unknown> {
-  if (type in RANGES) return integers(valuesOf)
-  if (type === 'number') return numbers(valuesOf)
-  if (type === 'string') return strings(valuesOf)
-  if (type === 'boolean') return fc.boolean()
-  if (type === 'null') return fc.constant(null)
-  return fc.constantFrom<unknown>(null, true, 7, 1.5, 'text', [], {})
-}
-
-function integers(valuesOf: All): fc.Arbitrary<unknown> {
-  const ranges = valuesOf('types').flatMap((types) =>
-    listOf(types).flatMap((type) => RANGES[String(type)] ?? []),
-  )
-  const [lows, highs] = [
-    ranges.filter((_, at) => at % 2 === 0),
-    ranges.filter((_, at) => at % 2 === 1),
-  ]
-  const least = [
-    ...valuesOf('minimum').map(ceiling),
-    ...valuesOf('exclusiveMinimum').map((bound) => floor(bound) + 1n),
-  ]
-  const most = [
-    ...valuesOf('maximum').map(floor),
-    ...valuesOf('exclusiveMaximum').map((bound) => ceiling(bound) - 1n),
-  ]
-  const min = [...lows, ...least].reduce((a, b) => (a > b ? a : b))
-  const max = [...highs, ...most].reduce((a, b) => (a < b ? a : b))
-  const [unit = 1n] = valuesOf('multipleOf').map(ceiling)
-  const [first, last] = [
-    min / unit + (min % unit > 0n ? 1n : 0n),
-    max / unit - (max % unit < 0n ? 1n : 0n),
-  ]
-  if (first > last) return fc.constant(NONE)
-  const any = { arbitrary: fc.bigInt({ min: first, max: last }), weight: 3 }
-  const steps = fc.oneof(any, { arbitrary: fc.constantFrom(first, last), weight: 1 })
-  return steps.map((step) => toInteger(step * unit))
-}
-
-function numbers(valuesOf: All): fc.Arbitrary<unknown> {
-  const min = Math.max(
-    -Number.MAX_VALUE,
-    ...numbersOf(valuesOf, 'minimum'),
-    ...numbersOf(valuesOf, 'exclusiveMinimum'),
-  )
-  const max = Math.min(
-    Number.MAX_VALUE,
-    ...numbersOf(valuesOf, 'maximum'),
-    ...numbersOf(valuesOf, 'exclusiveMaximum'),
-  )
-  if (min > max) return fc.constant(NONE)
-  const near = Math.abs(min) < 1e6 ? min : 0
-  const multiples = valuesOf('multipleOf').map((unit) => {
-    const [digits, exponent] = decimalOf(unit)
-    const first = BigInt(Math.ceil(near / Number(unit)))
-    return fc.nat(1000).map((step) => Number(`${(first + BigInt(step)) * digits}e${exponent}`))
-  })
-  if (multiples.length > 0) return fc.oneof(...multiples)
-  const span = fc.nat(1000).map((step) => Math.min(max, near + step))
-  return fc.oneof(fc.double({ min, max, noNaN: true }), fc.constantFrom(min, max), span)
-}
-
-/** Makes values of formats that random texts never match. */
-const FORMATS: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
-  date: () => dates().map((text) => text.slice(0, 10)),
-  'date-time': dates,
-  time: () => dates().map((text) => text.slice(11)),
-  duration: () => fc.nat(99).map((days) => `P${days}D`),
-  uuid: () => fc.uuid(),
-  email: () => fc.emailAddress(),
-  hostname: () => fc.domain(),
-  ipv4: () => fc.ipV4(),
-  ipv6: () => fc.ipV6(),
-  uri: urls,
-  url: urls,
-  'uri-reference': urls,
-  'uri-template': () => fc.constantFrom('/a/{b}', 'https://example.com/{id}'),
-  'json-pointer': () => fc.constantFrom('', '/a/0'),
-  'relative-json-pointer': () => fc.constantFrom('0', '1/a'),
-  regex: () => fc.constantFrom('', '^a+$'),
-  byte: () => fc.base64String(),
-}
-
-/** Texts that fit many patterns: of a password, a name, a date, a version. */
-const USUAL = [
-  'Aa1!Aa1!Aa1!',
-  'a',
-  'A',
-  '0',
-  '12',
-  'Ab',
-  'a-b',
-  'a_b',
-  'a b',
-  '2026-01-01',
-  '1.0.0',
-  'É',
-]
-
-function strings(valuesOf: All): fc.Arbitrary<unknown> {
-  const minLength = Math.max(0, ...numbersOf(valuesOf, 'minLength'))
-  const most = Math.min(Infinity, ...numbersOf(valuesOf, 'maxLength'))
-  if (minLength > most) return fc.constant(NONE)
-  const maxLength = Math.max(minLength, Math.min(most, LONG.text))
-  const near = Math.min(maxLength, minLength + 20)
-  const long = most <= LONG.text ? [{ minLength: maxLength, maxLength }] : []
-  const sizes = [{ minLength, maxLength: near }, { minLength, maxLength: minLength }, ...long]
-  const toFit = (text: string) => resized(text, minLength, maxLength)
-  const ruled = [
-    ...valuesOf('pattern').flatMap((pattern) =>
-      matching(String(pattern)).map((texts) => texts.map(toFit)),
-    ),
-    ...valuesOf('format').flatMap((name) => FORMATS[String(name)]?.() ?? []),
-  ]
-  if (ruled.length > 0) return fc.oneof(...ruled)
-  const texts = [CHARACTERS, ASCII].flatMap((characters) =>
-    sizes.map((size) => fc.array(characters, size).map((letters) => letters.join(''))),
-  )
-  return fc.oneof(...texts)
-}
-
-/** All characters but halves of those beyond 16 bits. */
-const CHARACTERS = fc
-  .nat(0x10_ffff - 0x800)
-  .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800))
-const ASCII = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code))
-
-/** A text, repeated until it is long enough, or cut. */
-function resized(text: string, least: number, most: number): string {
-  const characters = Array.from(text)
-  const isShort = characters.length < least && characters.length > 0
-  const long = isShort ? text.repeat(Math.ceil(least / characters.length)) : text
-  return Array.from(long).slice(0, most).join('')
-}
-
-/** Texts by the patterns that they match. */
-const matched = new Map<string, fc.Arbitrary<string>[]>()
-
-function matching(pattern: string): fc.Arbitrary<string>[] {
-  const texts = matched.get(pattern) ?? textsLike(pattern)
-  matched.set(pattern, texts)
-  return texts
-}
-
-/** Makes texts that match a pattern, or may: fast-check does not read what looks ahead or behind, nor `\p`. */
-function textsLike(pattern: string): fc.Arbitrary<string>[] {
-  const readable = [pattern, readableOf(pattern)].flatMap((source) => {
-    try {
-      return [fc.stringMatching(toRegExp(source))]
-    } catch {
-      return []
-    }
-  })
-  return [...readable.slice(0, 1), fc.constantFrom(...USUAL)]
-}
-
-/** A pattern without what looks around, and with ASCII in the place of classes of Unicode. */
-function readableOf(pattern: string): string {
-  const plain = pattern.replaceAll(/\\p\{(\w)\w*(=\w+)?\}/g, (_, kind: string) =>
-    kind === 'N' ? '\\d' : '\\w',
-  )
-  let [depth, text] = [0, '']
-  for (const [token] of plain.matchAll(/\\.|\(\?<?[=!]|[^]/gu)) {
-    if (depth === 0 && !/^\(\?<?[=!]/.test(token)) text += token
-    else if (token.startsWith('(')) depth += 1
-    else if (token === ')') depth -= 1
-  }
-  return text
-}
 
 /** Whether a value has no more members and items than it needs. */
 const isEnough = ({ parts }: Draft, level: number) => parts > ENOUGH.parts || level > ENOUGH.levels
@@ -386,7 +192,7 @@ function lengthOfList(valuesOf: All, draft: Draft, level: number): number | unde
   const usual = Math.max(least, isClosed ? described : described + 3)
   const greatest = isEnough(draft, level) ? least : Math.min(most, usual)
   const isFull = greatest > least && !isClosed && choose(fc.nat, 9) === 0
-  if (isFull) return most <= LONG.list ? most : greatest
+  if (isFull) return most <= LONGEST_LIST ? most : greatest
   return choose(fc.nat, Math.max(0, greatest - least)) + least
 }
 
@@ -401,11 +207,6 @@ function itemSchemas(valuesOf: All, index: number, { choose }: Draft): unknown[]
 }
 
 const itemsAfterPrefix = (valuesOf: All) => [...valuesOf('items'), ...valuesOf('unevaluatedItems')]
-
-/** Whether a schema has no valid value. */
-export const isNever = (schema: unknown) =>
-  schema === false ||
-  (isObject(schema) && isObject(schema['not']) && Object.keys(schema['not']).length === 0)
 
 function object(parts: readonly Schema[], valuesOf: All, draft: Draft, level: number): unknown {
   const { choose } = draft
@@ -479,40 +280,3 @@ const NAMES = [
   fc.constantFrom('other', 'another', 'more', 'a b', 'É'),
   fc.array(ASCII, { maxLength: 9 }).map((letters) => letters.join('')),
 ]
-
-/** The schemas of an object's member: those for its name, or else for all others. */
-export function memberSchemas(parts: readonly Schema[], name: string): unknown[] {
-  const own = parts.flatMap((part) => ownSchemas(part, name))
-  if (own.length > 0) return own
-  return parts.flatMap((part) =>
-    'unevaluatedProperties' in part ? [part['unevaluatedProperties']] : [],
-  )
-}
-
-/** The schemas that one schema itself has for a member. */
-export function ownSchemas(part: Schema, name: string): unknown[] {
-  const properties = fields(part['properties'])
-  const named = Object.hasOwn(properties, name) ? [properties[name]] : []
-  const matched = Object.entries(fields(part['patternProperties'])).flatMap(([pattern, schema]) =>
-    toRegExp(pattern).test(name) ? [schema] : [],
-  )
-  const schemas = [...named, ...matched]
-  return schemas.length === 0 && 'additionalProperties' in part
-    ? [part['additionalProperties']]
-    : schemas
-}
-
-function urls(): fc.Arbitrary<string> {
-  const parts = fc.tuple(fc.domain(), fc.array(ASCII, { maxLength: 9 }))
-  return parts.map(([host, path]) => `https://${host}/${encodeURIComponent(path.join(''))}`)
-}
-
-function dates(): fc.Arbitrary<string> {
-  const [min, max] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T00:00:00Z')]
-  return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString())
-}
-
-const floor = (value: unknown) =>
-  typeof value === 'bigint' ? value : BigInt(Math.floor(Number(value)))
-const ceiling = (value: unknown) =>
-  typeof value === 'bigint' ? value : BigInt(Math.ceil(Number(value)))

@@ -1,27 +1,16 @@
-import { brief, toInteger } from './json.ts'
-import { isNever, ownSchemas, samplesOf } from './schemas-arbitrary.ts'
+// Changes valid values, so that they violate the rules of a schema.
+import { candidatesFor, LONGEST, ODD, type Rule, textsNear, withOthers } from './candidates.ts'
+import { brief } from './json.ts'
+import { isNever, ownSchemas } from './members.ts'
 import {
   faultsOf,
   fields,
   isObject,
-  isValid,
   listOf,
-  RANGES,
   referred,
   type Schema,
   validatesTexts,
 } from './schemas.ts'
-
-/** A rule of a schema: a keyword, or a name of `required` or `dependentRequired`. */
-interface Rule {
-  /** Where it stands. The target of a reference stands where the first reference to it does. */
-  readonly pointer: string
-  readonly schema: Schema
-  readonly keyword: string
-  /** A member that is required, and the one beside which it is. */
-  readonly name?: string
-  readonly beside?: string
-}
 
 /** A changed value, and what was changed. */
 export type Mutant = readonly [label: string, value: unknown]
@@ -43,19 +32,10 @@ type Judge = (value: unknown) => ReturnType<typeof faultsOf>
 
 export const NEVER_VIOLATED = 'nothing that was tried violates it'
 
-/** The longest text, and the most items or members, of a violation. */
-const LONGEST = { text: 2 ** 20, list: 20_000 }
 /** The most places at which a rule is tried. */
 const MAX_PLACES = 20
 /** The most odd values. */
 const MAX_ODD = 1000
-
-const TEXTS = [
-  ...['', ' ', 'x', 'X', 'É', '7', '-', '_', '!', 'a b', 'null', '日本', '(', '\0', '\n', '\uD800'],
-  ...['\uDFFF', '🌱'],
-]
-/** A value of each type, and odd ones: they replace a part of a valid value, for any schema. */
-const ODD = [null, true, false, 0, 1, -1, 1.5, ...TEXTS, [], {}]
 
 /**
  * Changes valid values at one place, so that each rule of a schema is violated; and to odd values of all types.
@@ -227,164 +207,6 @@ function* itemsIn(
     }
     yield* placesIn(own, item)
   }
-}
-
-/** The values of a part that may violate a rule, or are just valid. */
-function candidatesFor(rule: Rule, value: unknown): unknown[] {
-  const { schema, keyword } = rule
-  const bound = schema[keyword]
-  if (REQUIRED.includes(keyword)) return withoutMember(rule, value)
-  const ofText = OF_TEXTS[keyword]
-  if (typeof value === 'string' && ofText) return ofText(value, Number(bound))
-  const ofList = OF_LISTS[keyword]
-  if (Array.isArray(value) && ofList) return ofList(value, schema, Number(bound))
-  const ofObject = OF_OBJECTS[keyword]
-  if (isObject(value) && ofObject) return ofObject(value, schema, Number(bound))
-  return OF_ANY[keyword]?.(bound, value) ?? []
-}
-
-const REQUIRED = ['required', 'dependentRequired']
-
-/** An object without a member that is required, but with the one beside which it is. */
-function withoutMember({ schema, name = '', beside = '' }: Rule, value: unknown): unknown[] {
-  if (!isObject(value)) return []
-  const { [name]: _, ...rest } = value
-  const isComplete = beside === '' || beside in rest
-  return [isComplete ? rest : { ...rest, [beside]: sampleFor(schema, beside) }]
-}
-
-/** A valid value of a member. */
-function sampleFor(schema: Schema, name: string): unknown {
-  const [sample = null] = ownSchemas(schema, name)
-    .filter(isObject)
-    .flatMap((member) => samplesOf(member))
-  return sample
-}
-
-const OF_ANY: Readonly<Record<string, (bound: unknown, value: unknown) => unknown[]>> = {
-  types: (types) => [
-    ...[null, true, 1, 1.5, 'x', [], {}],
-    ...listOf(types).flatMap((type) => (RANGES[String(type)] ?? []).flatMap(around)),
-  ],
-  minimum: around,
-  maximum: around,
-  exclusiveMinimum: around,
-  exclusiveMaximum: around,
-  multipleOf: (unit, value) => [Number(value) + Number(unit) / 2, Number(unit) * 1.5, 1, 0.1],
-  enum: (values, value) => [...listOf(values), ...ODD, ...near(value)],
-  const: (only, value) => [only, ...ODD, ...near(value)],
-  not: (schema, value) =>
-    [...ODD, ...samplesOf(fields(schema), 3)].flatMap((candidate) => [
-      candidate,
-      ...joined(value, candidate),
-    ]),
-  anyOf: () => ODD,
-  oneOf: (schemas, value) => {
-    const samples = listOf(schemas)
-      .filter(isObject)
-      .flatMap((schema) => samplesOf(schema, 2))
-    return [...ODD, ...samples.flatMap((candidate) => [candidate, ...joined(value, candidate)])]
-  },
-}
-
-/** Values that differ a little from one. */
-const near = (value: unknown): unknown[] =>
-  typeof value === 'string' ? [`${value}x`, value.toUpperCase(), value.toLowerCase()] : []
-
-/** An object with the members of another one. */
-const joined = (value: unknown, second: unknown) =>
-  isObject(value) && isObject(second) ? [{ ...value, ...second }] : []
-
-/** The numbers at a bound. */
-function around(bound: unknown): unknown[] {
-  if (typeof bound === 'number' && !Number.isSafeInteger(bound))
-    return [bound - 1, bound, bound + 1, bound * 2, bound / 2]
-  if (typeof bound !== 'number' && typeof bound !== 'bigint') return []
-  return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
-}
-
-type TextChange = (text: string, bound: number) => string[]
-
-const textsNear: TextChange = (text) => [
-  ...TEXTS,
-  ...['\n', 'x', '\0', '\uD83C', ' ', '!'].flatMap((more) => [text + more, more + text]),
-  ...[text.slice(1), text.slice(0, -1), text.toUpperCase(), text.toLowerCase()],
-]
-
-const OF_TEXTS: Readonly<Record<string, TextChange>> = {
-  pattern: textsNear,
-  format: textsNear,
-  minLength: (text, bound) => textsOf(text, [bound - 1, bound]),
-  maxLength: (text, bound) => textsOf(text, [bound, bound + 1]),
-}
-
-/** Texts of some lengths, of what a text has, and of characters beyond 16 bits. */
-function textsOf(text: string, lengths: readonly number[]): string[] {
-  const right = lengths.filter((length) => length >= 0 && length <= LONGEST.text)
-  return right.flatMap((length) => {
-    const own = text === '' ? 'x' : text
-    const repeated = own.repeat(Math.ceil(length / Array.from(own).length))
-    const characters = Array.from(repeated.slice(0, 2 * length)).slice(0, length)
-    return [
-      characters.join(''),
-      'x'.repeat(length),
-      ...(length < 5000 ? ['🌱'.repeat(length)] : []),
-    ]
-  })
-}
-
-type ListChange = (items: unknown[], schema: Schema, bound: number) => unknown[]
-
-const OF_LISTS: Readonly<Record<string, ListChange>> = {
-  minItems: (items, _, bound) => [items.slice(0, bound - 1), items.slice(0, bound)],
-  maxItems: (items, schema, bound) => {
-    const lengths = [bound, bound + 1].filter((length) => length <= LONGEST.list)
-    return lengths.map((length) => repeated(items, schema, length))
-  },
-  uniqueItems: (items, schema) => [repeated(items, schema, Math.max(2, items.length + 1))],
-  unevaluatedItems: (items) => [1, 2, 9].map((more) => [...items, ...Array<null>(more).fill(null)]),
-  contains: (items, { contains }) => [
-    ...[[], [null], items.slice(0, 1)],
-    items.filter((item) => !isValid(fields(contains), item)),
-  ],
-  maxContains: (items, { contains }, bound) => {
-    const wanted = items.filter((item) => isValid(fields(contains), item))
-    return [[...items, ...Array<unknown>(bound + 1).fill(wanted[0])]]
-  },
-}
-
-/** A list with as many items: those that it has again, or a valid one. */
-function repeated(items: readonly unknown[], schema: Schema, length: number): unknown[] {
-  const own = fields(schema['items'])
-  const samples = items.length > 0 ? items : [...samplesOf(own), null].slice(0, 1)
-  return Array.from({ length }, (_, index) => samples[index % samples.length])
-}
-
-type ObjectChange = (object: Record<string, unknown>, schema: Schema, bound: number) => unknown[]
-
-const OF_OBJECTS: Readonly<Record<string, ObjectChange>> = {
-  additionalProperties: (object) => [...withOthers(object), { ...object, toString: 1 }],
-  unevaluatedProperties: withOthers,
-  propertyNames: (object, schema) => {
-    const long = Number(fields(schema['propertyNames'])['maxLength'] ?? 0) + 1
-    const names = [...TEXTS, ...textsOf('x', [long]), ...Object.keys(object).flatMap(near)]
-    return names.map((name) => ({ ...object, [String(name)]: sampleFor(schema, String(name)) }))
-  },
-  minProperties: (object, _, bound) =>
-    [bound - 1, bound].map((count) => Object.fromEntries(Object.entries(object).slice(0, count))),
-  maxProperties: (object, schema, bound) => {
-    const [member = sampleFor(schema, 'more')] = Object.values(object)
-    const missing = Math.max(0, bound + 1 - Object.keys(object).length)
-    if (missing > LONGEST.list) return []
-    const others = Array.from({ length: missing }, (_, index) => [`more${index}`, member] as const)
-    return [{ ...object, ...Object.fromEntries(others) }]
-  },
-}
-
-/** An object with a member that has another name. */
-function withOthers(object: Record<string, unknown>): unknown[] {
-  const names = ['another', '', ...Object.keys(object).map((name) => name.toUpperCase())]
-  return names.map((name) => ({ ...object, [name]: Object.values(object)[0] ?? 1 }))
 }
 
 /** A part changed to odd values of all types. */

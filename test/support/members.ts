@@ -1,0 +1,29 @@
+// The schemas of the members of an object.
+import { fields, isObject, type Schema, toRegExp } from './schemas.ts'
+
+/** Whether a schema has no valid value. */
+export const isNever = (schema: unknown) =>
+  schema === false ||
+  (isObject(schema) && isObject(schema['not']) && Object.keys(schema['not']).length === 0)
+
+/** The schemas of an object's member: those for its name, or else for all others. */
+export function memberSchemas(parts: readonly Schema[], name: string): unknown[] {
+  const own = parts.flatMap((part) => ownSchemas(part, name))
+  if (own.length > 0) return own
+  return parts.flatMap((part) =>
+    'unevaluatedProperties' in part ? [part['unevaluatedProperties']] : [],
+  )
+}
+
+/** The schemas that one schema itself has for a member. */
+export function ownSchemas(part: Schema, name: string): unknown[] {
+  const properties = fields(part['properties'])
+  const named = Object.hasOwn(properties, name) ? [properties[name]] : []
+  const matched = Object.entries(fields(part['patternProperties'])).flatMap(([pattern, schema]) =>
+    toRegExp(pattern).test(name) ? [schema] : [],
+  )
+  const schemas = [...named, ...matched]
+  return schemas.length === 0 && 'additionalProperties' in part
+    ? [part['additionalProperties']]
+    : schemas
+}
