@@ -5,16 +5,22 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { reasonOf } from '../packages/engine/src/errors.ts'
 import type { Product } from '@plant-store/engine'
-import { contentTypeOf, textsOfBody } from './support/bodies.ts'
-import { contractOf, type Operation } from './support/contract.ts'
-import { withCredentials } from './support/credentials.ts'
-import { cursorsOf } from './support/cursors.ts'
+import { contentTypeOf, textsOfBody } from '../packages/testing/src/requests/bodies.ts'
+import { contractOf, type Operation } from '../packages/testing/src/contract/contract.ts'
+import { withCredentials } from '../packages/testing/src/contract/credentials.ts'
+import { cursorsOf } from '../packages/testing/src/requests/cursors.ts'
 import { type Answer, build } from './support/helper.ts'
-import { brief } from './support/json.ts'
-import { isJson } from './support/media-types.ts'
-import { isOfMembers } from './support/objects.ts'
-import { allowOf } from './support/paths.ts'
-import { faultFor, isCursor, isList, textsFor, textsOf } from './support/parameters.ts'
+import { brief } from '../packages/testing/src/json/json.ts'
+import { isJson } from '../packages/testing/src/http/media-types.ts'
+import { isOfMembers } from '../packages/testing/src/requests/objects.ts'
+import { allowOf } from '../packages/testing/src/contract/paths.ts'
+import {
+  faultFor,
+  isCursor,
+  isList,
+  textsFor,
+  textsOf,
+} from '../packages/testing/src/requests/parameters.ts'
 import {
   exampleOf,
   inOrder,
@@ -24,10 +30,10 @@ import {
   namedExamples,
   toCall,
   withTexts,
-} from './support/requests.ts'
-import { samplesOf } from './support/schemas-arbitrary.ts'
-import type { Skipped } from './support/schemas-violations.ts'
-import { record } from './support/statuses.ts'
+} from '../packages/testing/src/requests/requests.ts'
+import { samplesOf } from '../packages/testing/src/schemas/arbitrary.ts'
+import type { Skipped } from '../packages/testing/src/schemas/violations.ts'
+import { record } from '../packages/testing/src/answers/statuses.ts'
 import { badCredentials, issueTokenOf } from './support/tokens.ts'
 
 const { PRODUCT = 'service/product.ts', DATABASE_URL } = process.env

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { product } from '../service/product.ts'
-import { contractOf } from './support/contract.ts'
-import { fields } from './support/fields.ts'
+import { contractOf } from '../packages/testing/src/contract/contract.ts'
+import { fields } from '../packages/testing/src/json/fields.ts'
 import { build } from './support/helper.ts'
-import { brief, parse, stringify } from './support/json.ts'
-import { isCursor } from './support/parameters.ts'
-import { arbitraryOf } from './support/schemas-arbitrary.ts'
+import { brief, parse, stringify } from '../packages/testing/src/json/json.ts'
+import { isCursor } from '../packages/testing/src/requests/parameters.ts'
+import { arbitraryOf } from '../packages/testing/src/schemas/arbitrary.ts'
 
 const { call, token } = await build(t, {}, product)
 let callers = 0

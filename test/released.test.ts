@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
-import { follow, readDocument } from './support/document.ts'
+import { follow, readDocument } from '../packages/testing/src/document/document.ts'
 import { OPENAPI } from './support/own.ts'
-import { fields, isObject } from './support/fields.ts'
+import { fields, isObject } from '../packages/testing/src/json/fields.ts'
 import { contract } from './support/small.ts'
 
 interface Change {

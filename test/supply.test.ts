@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { fields } from './support/fields.ts'
+import { fields } from '../packages/testing/src/json/fields.ts'
 import { run } from './support/process.ts'
 import { NPM } from './support/project.ts'
 

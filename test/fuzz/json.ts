@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { parseJson } from '../../packages/engine/src/http/json.ts'
 import { border, joined, mutated, piecesOf } from './mutated.ts'
-import { EITHER, expectedOf, REFUSED } from './oracle.ts'
+import { EITHER, expectedOf, REFUSED } from '../../packages/testing/src/json/oracle.ts'
 
 const WORDS = piecesOf(
   String.raw`" { } [ ] : , \ 0 - + . e E 1e400 00 0x1 NaN _ \u0000 \ud800 \u00 \x ' // "__proto__":1, "id":1, é 🌱`,

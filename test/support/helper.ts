@@ -5,19 +5,24 @@ import { buildApp } from '../../packages/engine/src/app.ts'
 import { readConfig } from '../../packages/engine/src/config.ts'
 import { openOwn } from '../../packages/engine/src/programs/opened.ts'
 import { notWritten, type Product } from '@plant-store/engine'
-import { type Answer, type Call, request, toAnswer } from './call.ts'
-import { fields } from './fields.ts'
-import { contractOf } from './contract.ts'
-import { withCredentials } from './credentials.ts'
-import { assertDocumented } from './documented.ts'
-import { operationOf } from './paths.ts'
+import { type Answer, type Call, request, toAnswer } from '../../packages/testing/src/http/call.ts'
+import { fields } from '../../packages/testing/src/json/fields.ts'
+import { contractOf } from '../../packages/testing/src/contract/contract.ts'
+import { withCredentials } from '../../packages/testing/src/contract/credentials.ts'
+import { assertDocumented } from '../../packages/testing/src/answers/documented.ts'
+import { operationOf } from '../../packages/testing/src/contract/paths.ts'
 import { startService } from './process.ts'
-import { exchange, readResponses } from './responses.ts'
+import { exchange, readResponses } from '../../packages/testing/src/http/responses.ts'
 import { product as own } from './product/product.ts'
 import { openTestStore } from './stores.ts'
 import { issueTokenIn, issueTokenOf } from './tokens.ts'
 
-export { type Answer, type Call, request, statusesOf } from './call.ts'
+export {
+  type Answer,
+  type Call,
+  request,
+  statusesOf,
+} from '../../packages/testing/src/http/call.ts'
 
 export type Service = Awaited<ReturnType<typeof build>>
 

@@ -4,7 +4,7 @@ import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { request } from './helper.ts'
 import { itemsOf, toCall } from './history.ts'
-import { parse } from './json.ts'
+import { parse } from '../../packages/testing/src/json/json.ts'
 
 /** Records the requests of one caller's clients, and the answers. Each item is created, changed and deleted at most once. */
 export class Ledger {

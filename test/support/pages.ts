@@ -1,6 +1,6 @@
 import { JsonText } from '../../packages/engine/src/http/json.ts'
 import type { Key, Page } from '../../packages/engine/src/store.ts'
-import { parse } from './json.ts'
+import { parse } from '../../packages/testing/src/json/json.ts'
 import type { Plant, TestStore } from './stores.ts'
 
 /** The parts of a page. @throws {TypeError} if the page is one text */

@@ -4,7 +4,7 @@ import http from 'node:http'
 import { exportJWK } from 'jose'
 import type { Test } from 'tap'
 import { AUDIENCE, type Key } from './issuer.ts'
-import { fields } from './fields.ts'
+import { fields } from '../../packages/testing/src/json/fields.ts'
 import { freePort } from './project.ts'
 
 /** The client of programs, which signs in with a secret. */

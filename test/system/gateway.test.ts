@@ -9,7 +9,7 @@ import { type Answer, build, request } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
 import { connect, eventually, freePort, serveHttp } from '../support/project.ts'
-import { exchange, readResponses } from '../support/responses.ts'
+import { exchange, readResponses } from '../../packages/testing/src/http/responses.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 import { gateways, startHaproxy, startNginx } from './gateways.ts'
 

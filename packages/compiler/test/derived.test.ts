@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { contentTypeOf, textsOfBody } from '../../../test/support/bodies.ts'
-import { contractOf, type Operation } from '../../../test/support/contract.ts'
-import { withCredentials } from '../../../test/support/credentials.ts'
-import { brief } from '../../../test/support/json.ts'
-import { isBytes, isJson } from '../../../test/support/media-types.ts'
-import { textsOf } from '../../../test/support/parameters.ts'
+import { contentTypeOf, textsOfBody } from '../../testing/src/requests/bodies.ts'
+import { contractOf, type Operation } from '../../testing/src/contract/contract.ts'
+import { withCredentials } from '../../testing/src/contract/credentials.ts'
+import { brief } from '../../testing/src/json/json.ts'
+import { isBytes, isJson } from '../../testing/src/http/media-types.ts'
+import { textsOf } from '../../testing/src/requests/parameters.ts'
 import { product } from '../../../test/support/product/product.ts'
 import {
   exampleOf,
@@ -19,9 +19,9 @@ import {
   missingIn,
   toCall,
   withTexts,
-} from '../../../test/support/requests.ts'
-import type { Schema } from '../../../test/support/schemas.ts'
-import { samplesOf } from '../../../test/support/schemas-arbitrary.ts'
+} from '../../testing/src/requests/requests.ts'
+import type { Schema } from '../../testing/src/schemas/schemas.ts'
+import { samplesOf } from '../../testing/src/schemas/arbitrary.ts'
 import { boot, type Run, type Served } from '../../../test/support/small.ts'
 import { BODIES } from './constructs/bodies.ts'
 import { DOCUMENTS } from './constructs/documents.ts'

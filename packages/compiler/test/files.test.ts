@@ -7,7 +7,7 @@ import { compile } from '../src/compile.ts'
 import { readDraft } from '../src/commands/draft.ts'
 import { loadCompiler } from '../src/index.ts'
 import { readContract } from '../../engine/src/contract/contract.ts'
-import { fields } from '../../../test/support/fields.ts'
+import { fields } from '../../testing/src/json/fields.ts'
 import { boot, contract, post } from '../../../test/support/small.ts'
 
 const OPERATION = (schema: string) =>

@@ -6,8 +6,8 @@ import t from 'tap'
 import { makeCollection } from '../src/collection.ts'
 import type { Collection, Key } from '../../engine/src/store.ts'
 import { startEngines } from '../../../test/support/engines.ts'
-import { fields } from '../../../test/support/fields.ts'
-import { parse, stringify } from '../../../test/support/json.ts'
+import { fields } from '../../testing/src/json/fields.ts'
+import { parse, stringify } from '../../testing/src/json/json.ts'
 import { cursorOf, textOf } from '../../../test/support/pages.ts'
 
 const stores = await Promise.all(

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import t from 'tap'
-import { fields } from '../../support/fields.ts'
+import { fields } from '../../../packages/testing/src/json/fields.ts'
 import { request } from '../../support/helper.ts'
 import { run, startService } from '../../support/process.ts'
 import { need } from '../programs.ts'

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { fields } from '../../support/fields.ts'
+import { fields } from '../../../packages/testing/src/json/fields.ts'
 import { violations } from '../../support/history-check.ts'
 import { observe, runHistory } from '../../support/history.ts'
 import { asNobody, giveToNobody } from '../../support/nobody.ts'

@@ -3,7 +3,7 @@ import type { InjectOptions } from 'fastify'
 import type { ProductHooks } from '../../../engine/src/contract/product-hooks.ts'
 import { HttpError } from '../../../engine/src/errors.ts'
 import { JsonText } from '../../../engine/src/http/json.ts'
-import { fields } from '../../../../test/support/fields.ts'
+import { fields } from '../../../testing/src/json/fields.ts'
 import {
   accepted,
   ask,

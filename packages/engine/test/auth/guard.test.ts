@@ -16,7 +16,7 @@ import { product } from '../../../../test/support/product/product.ts'
 import { readConfig } from '../../src/config.ts'
 import { build } from '../../../../test/support/helper.ts'
 import { claimsOf, makeKey, sign, startIssuer } from '../../../../test/support/issuer.ts'
-import { exchange } from '../../../../test/support/responses.ts'
+import { exchange } from '../../../testing/src/http/responses.ts'
 
 // operations.test.ts sends every kind of bad credentials to every operation that the contract guards.
 const { call, store, token } = await build(t)

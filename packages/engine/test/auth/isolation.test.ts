@@ -6,7 +6,7 @@ import { build, type Call, type Service } from '../../../../test/support/helper.
 import { range } from '../../../../test/support/engines.ts'
 import { cursorOf } from '../../../../test/support/pages.ts'
 import { openDatabases } from '../../../../test/support/postgres.ts'
-import { exchange } from '../../../../test/support/responses.ts'
+import { exchange } from '../../../testing/src/http/responses.ts'
 
 const postgres = await openDatabases(t)
 

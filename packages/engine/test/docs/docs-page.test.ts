@@ -4,7 +4,7 @@ import t from 'tap'
 import { serveDocs } from '../../src/docs/docs.ts'
 import { browser, execute, open } from '../../../../test/support/browser.ts'
 import { build } from '../../../../test/support/helper.ts'
-import { parse } from '../../../../test/support/json.ts'
+import { parse } from '../../../testing/src/json/json.ts'
 import { eventually, serveHttp } from '../../../../test/support/project.ts'
 import { boot } from '../../../../test/support/small.ts'
 

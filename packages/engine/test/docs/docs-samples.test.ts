@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { serveDocs } from '../../src/docs/docs.ts'
 import { browser, open } from '../../../../test/support/browser.ts'
-import { parse } from '../../../../test/support/json.ts'
+import { parse } from '../../../testing/src/json/json.ts'
 import { run as runCommand } from '../../../../test/support/process.ts'
 import { boot, type Run } from '../../../../test/support/small.ts'
 

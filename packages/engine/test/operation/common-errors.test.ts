@@ -6,9 +6,9 @@ import { loadCompiler } from '@plant-store/compiler'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { ProductHooks } from '../../src/contract/product-hooks.ts'
-import { contractOf } from '../../../../test/support/contract.ts'
-import { faultOf } from '../../../../test/support/documented.ts'
-import { exchange, readResponses } from '../../../../test/support/responses.ts'
+import { contractOf } from '../../../testing/src/contract/contract.ts'
+import { faultOf } from '../../../testing/src/answers/documented.ts'
+import { exchange, readResponses } from '../../../testing/src/http/responses.ts'
 import { product as own } from '../../../../test/support/product/product.ts'
 
 /** Schemas of errors, by name. */

@@ -2,8 +2,8 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { Product } from '@plant-store/engine'
-import { fields, isObject } from './fields.ts'
-import { stringify } from './json.ts'
+import { fields, isObject } from '../json/fields.ts'
+import { stringify } from '../json/json.ts'
 
 export { fields, isObject }
 

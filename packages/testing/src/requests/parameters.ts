@@ -1,11 +1,11 @@
-import type { Parameter } from './contract.ts'
-import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
-import { parse, stringify } from './json.ts'
+import type { Parameter } from '../contract/contract.ts'
+import { expectedOf, REFUSED } from '../json/oracle.ts'
+import { parse, stringify } from '../json/json.ts'
 import { canHaveNames, isOfMembers, readObject, textsOfMembers } from './objects.ts'
-import { itemsOf, listsOf, readingsOf, typesOf } from './readings.ts'
-import { samplesOf } from './schemas-arbitrary.ts'
-import { faultsOf, isObject } from './schemas.ts'
-import { NEVER_VIOLATED, type Skipped, violationsOf } from './schemas-violations.ts'
+import { itemsOf, listsOf, readingsOf, typesOf } from '../schemas/readings.ts'
+import { samplesOf } from '../schemas/arbitrary.ts'
+import { faultsOf, isObject } from '../schemas/schemas.ts'
+import { NEVER_VIOLATED, type Skipped, violationsOf } from '../schemas/violations.ts'
 
 /** Spellings of numbers and booleans that some parsers accept, but JSON does not, or not for an integer. */
 const SPELLINGS = [

@@ -1,7 +1,7 @@
 // What is put into the place of a part of a value, so that it violates a rule of its schema.
-import { toInteger } from './json.ts'
+import { toInteger } from '../json/json.ts'
 import { ownSchemas } from './members.ts'
-import { samplesOf } from './schemas-arbitrary.ts'
+import { samplesOf } from './arbitrary.ts'
 import { fields, isObject, isValid, listOf, RANGES, type Schema } from './schemas.ts'
 
 /** A rule of a schema: a keyword, or a name of `required` or `dependentRequired`. */

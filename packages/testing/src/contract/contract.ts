@@ -1,10 +1,10 @@
 // Contracts, read without the code of the service.
 import { fileURLToPath } from 'node:url'
 import type { Product } from '@plant-store/engine'
-import { isBytes, isJson, isServed } from './media-types.ts'
+import { isBytes, isJson, isServed } from '../http/media-types.ts'
 import { readSecurity, type Security } from './credentials.ts'
-import { follow, followed, followedItems, readDocument } from './document.ts'
-import { typesOf } from './readings.ts'
+import { follow, followed, followedItems, readDocument } from '../document/document.ts'
+import { typesOf } from '../schemas/readings.ts'
 import {
   addFormats,
   fields,
@@ -13,8 +13,8 @@ import {
   partsOf,
   remembered,
   type Schema,
-} from './schemas.ts'
-import { schemaReader } from './schema-reader.ts'
+} from '../schemas/schemas.ts'
+import { schemaReader } from '../schemas/schema-reader.ts'
 
 export type Parameter = ReturnType<typeof toParameter>
 export type Response = ReturnType<typeof toResponse>
@@ -261,7 +261,7 @@ function toResponse({ root, schemaOf }: Reader, value: unknown) {
 function examplesOf(root: unknown, value: Record<string, unknown>, schema: Schema) {
   const entries = followed(root, value['examples'])
     .filter(([, example]) => 'value' in example)
-    .map(([name, example]) => [name, example['value']])
+    .map(([name, example]) => [name, example['value']] as const)
   const named: Record<string, unknown> = Object.fromEntries(entries)
   const own = 'example' in value ? [value['example']] : Object.values(named)
   return { examples: own.length > 0 ? own : examplesIn(schema), named }

@@ -1,7 +1,7 @@
 // Sends a request over HTTP, and reads the answer.
 import http from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { parse, stringify } from './json.ts'
+import { parse, stringify } from '../json/json.ts'
 import { isJson } from './media-types.ts'
 import type { RawResponse } from './responses.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { Operation } from './contract.ts'
-import type { Answer, Call } from './call.ts'
+import type { Operation } from '../contract/contract.ts'
+import type { Answer, Call } from '../http/call.ts'
 import { isCursor, takes } from './parameters.ts'
 import { exampleOf, inputsOf, toCall, withTexts } from './requests.ts'
 

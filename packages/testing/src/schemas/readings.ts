@@ -1,6 +1,6 @@
 // What texts are by a schema.
-import { toInteger } from './json.ts'
-import { fits } from './schemas-arbitrary.ts'
+import { toInteger } from '../json/json.ts'
+import { fits } from './arbitrary.ts'
 import { isObject, isValid, listOf, optionsOf, partsOf, RANGES, type Schema } from './schemas.ts'
 
 /** Lists of texts: each text is the first that it may be, or all are of one type. */

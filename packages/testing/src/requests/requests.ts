@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { contentTypeOf, isWritable, written } from './bodies.ts'
-import type { Operation, Parameter } from './contract.ts'
-import type { ListedCall } from './credentials.ts'
+import type { Operation, Parameter } from '../contract/contract.ts'
+import type { ListedCall } from '../contract/credentials.ts'
 import { canBeSent, isCursor, isList, takes, type Texts, textsFor } from './parameters.ts'
-import { isJson } from './media-types.ts'
+import { isJson } from '../http/media-types.ts'
 import { inPairs, isOfMembers } from './objects.ts'
-import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
+import { arbitraryOf, samplesOf } from '../schemas/arbitrary.ts'
 
 /** The input of an operation: for each parameter a list of texts, and the body as it is sent. */
 export interface Input {

@@ -1,7 +1,7 @@
 // Where the credentials of an operation are sent, by `security` of the contract.
 import type { Product } from '@plant-store/engine'
-import type { Call } from './call.ts'
-import { fields } from './fields.ts'
+import type { Call } from '../http/call.ts'
+import { fields } from '../json/fields.ts'
 
 /** A security scheme. */
 export interface Scheme {

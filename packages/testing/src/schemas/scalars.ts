@@ -1,6 +1,6 @@
 // Makes strings, numbers and booleans by the rules that they must fit.
 import fc from 'fast-check'
-import { stringify, toInteger } from './json.ts'
+import { stringify, toInteger } from '../json/json.ts'
 import { decimalOf, listOf, RANGES, toRegExp } from './schemas.ts'
 
 /** In place of a value where none is found. */

@@ -1,7 +1,7 @@
 // Reads the schemas of a contract, for one of the two sides.
-import { targetOf } from './document.ts'
-import { fields, isObject } from './fields.ts'
-import { stringify } from './json.ts'
+import { targetOf } from '../document/document.ts'
+import { fields, isObject } from '../json/fields.ts'
+import { stringify } from '../json/json.ts'
 import {
   addTarget,
   isMarkedUndecided,

@@ -1,9 +1,9 @@
 // Parameters that are objects: they are sent as the names and the texts of their members.
-import type { Parameter } from './contract.ts'
-import { stringify } from './json.ts'
-import { firstReading, itemsOf, readingsOf, typesOf } from './readings.ts'
-import { ownSchemas } from './members.ts'
-import { isObject, isValid, optionsOf, type Schema } from './schemas.ts'
+import type { Parameter } from '../contract/contract.ts'
+import { stringify } from '../json/json.ts'
+import { firstReading, itemsOf, readingsOf, typesOf } from '../schemas/readings.ts'
+import { ownSchemas } from '../schemas/members.ts'
+import { isObject, isValid, optionsOf, type Schema } from '../schemas/schemas.ts'
 
 /** Whether a parameter is an object that is sent as its members. */
 export const isOfMembers = ({ sentAs }: Parameter) => sentAs !== undefined && sentAs !== 'json'

@@ -1,6 +1,6 @@
 // Changes valid values, so that they violate the rules of a schema.
 import { candidatesFor, LONGEST, ODD, type Rule, textsNear, withOthers } from './candidates.ts'
-import { brief } from './json.ts'
+import { brief } from '../json/json.ts'
 import { isNever, ownSchemas } from './members.ts'
 import {
   faultsOf,

@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Contract, Operation, Response } from './contract.ts'
-import { brief, parse, stringify } from './json.ts'
-import { isJson } from './media-types.ts'
-import { matches, operationOf } from './paths.ts'
-import { faultsOf, fields, isValid, type Schema } from './schemas.ts'
-import { readingOf } from './readings.ts'
+import type { Contract, Operation, Response } from '../contract/contract.ts'
+import { brief, parse, stringify } from '../json/json.ts'
+import { isJson } from '../http/media-types.ts'
+import { matches, operationOf } from '../contract/paths.ts'
+import { faultsOf, fields, isValid, type Schema } from '../schemas/schemas.ts'
+import { readingOf } from '../schemas/readings.ts'
 import { record } from './statuses.ts'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */

@@ -1,6 +1,6 @@
 // Makes valid values of a schema.
 import fc, { type GeneratorValue } from 'fast-check'
-import { stringify } from './json.ts'
+import { stringify } from '../json/json.ts'
 import { isNever, memberSchemas } from './members.ts'
 import { type All, ASCII, matching, NONE, numbersOf, scalar } from './scalars.ts'
 import {

@@ -8,8 +8,8 @@ import {
 } from '@redocly/openapi-core'
 import { upgradeFromThreeToThreeOne } from '@scalar/openapi-upgrader/3.0-to-3.1'
 import { isScalar, parseDocument, visit } from 'yaml'
-import { fields, isObject } from './fields.ts'
-import { toInteger } from './json.ts'
+import { fields, isObject } from '../json/fields.ts'
+import { toInteger } from '../json/json.ts'
 
 /**
  * Parses YAML as the service does: with merge keys (https://yaml.org/type/merge.html), exact integers, and keys as they are

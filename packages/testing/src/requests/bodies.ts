@@ -1,10 +1,10 @@
 // How a body is written, by its media type.
-import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
-import type { Operation } from './contract.ts'
-import { stringify } from './json.ts'
-import { isBytes, isJson } from './media-types.ts'
-import { ownSchemas } from './members.ts'
-import { samplesOf } from './schemas-arbitrary.ts'
+import { expectedOf, REFUSED } from '../json/oracle.ts'
+import type { Operation } from '../contract/contract.ts'
+import { stringify } from '../json/json.ts'
+import { isBytes, isJson } from '../http/media-types.ts'
+import { ownSchemas } from '../schemas/members.ts'
+import { samplesOf } from '../schemas/arbitrary.ts'
 import {
   faultsOf,
   fields,
@@ -13,8 +13,8 @@ import {
   isValid,
   optionsOf,
   type Schema,
-} from './schemas.ts'
-import { violationsOf } from './schemas-violations.ts'
+} from '../schemas/schemas.ts'
+import { violationsOf } from '../schemas/violations.ts'
 
 type Body = NonNullable<Operation['body']>
 
