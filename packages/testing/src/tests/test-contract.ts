@@ -3,24 +3,23 @@ import { METHODS } from 'node:http'
 import { resolve } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { reasonOf } from '../packages/engine/src/errors.ts'
 import type { Product } from '@plant-store/engine'
-import { contentTypeOf, textsOfBody } from '../packages/testing/src/requests/bodies.ts'
-import { contractOf, type Operation } from '../packages/testing/src/contract/contract.ts'
-import { withCredentials } from '../packages/testing/src/contract/credentials.ts'
-import { cursorsOf } from '../packages/testing/src/requests/cursors.ts'
-import { type Answer, build } from './support/helper.ts'
-import { brief } from '../packages/testing/src/json/json.ts'
-import { isJson } from '../packages/testing/src/http/media-types.ts'
-import { isOfMembers } from '../packages/testing/src/requests/objects.ts'
-import { allowOf } from '../packages/testing/src/contract/paths.ts'
+import { contentTypeOf, textsOfBody } from '../requests/bodies.ts'
+import { contractOf, type Operation } from '../contract/contract.ts'
+import { withCredentials } from '../contract/credentials.ts'
+import { cursorsOf } from '../requests/cursors.ts'
+import { type Answer, build } from '../../../../test/support/helper.ts'
+import { brief } from '../json/json.ts'
+import { isJson } from '../http/media-types.ts'
+import { isOfMembers } from '../requests/objects.ts'
+import { allowOf } from '../contract/paths.ts'
 import {
   faultFor,
   isCursor,
   isList,
   textsFor,
   textsOf,
-} from '../packages/testing/src/requests/parameters.ts'
+} from '../requests/parameters.ts'
 import {
   exampleOf,
   inOrder,
@@ -30,11 +29,11 @@ import {
   namedExamples,
   toCall,
   withTexts,
-} from '../packages/testing/src/requests/requests.ts'
-import { samplesOf } from '../packages/testing/src/schemas/arbitrary.ts'
-import type { Skipped } from '../packages/testing/src/schemas/violations.ts'
-import { record } from '../packages/testing/src/answers/statuses.ts'
-import { badCredentials, issueTokenOf } from './support/tokens.ts'
+} from '../requests/requests.ts'
+import { samplesOf } from '../schemas/arbitrary.ts'
+import type { Skipped } from '../schemas/violations.ts'
+import { record } from '../answers/statuses.ts'
+import { badCredentials, issueTokenOf } from '../../../../test/support/tokens.ts'
 
 const { PRODUCT = 'service/product.ts', DATABASE_URL } = process.env
 // The product of the project; second.test.ts names another one, and a database.
@@ -55,15 +54,9 @@ const start = (t: Test) =>
       : { DATABASE_URL, DATABASE_TIMEOUT: '300', STALL_TIMEOUT: '600' },
     product,
   )
-const service = await start(t).catch(sayWhy)
+const service = await start(t)
 const { call, raw, token } = service
 let callers = 0
-
-/** Says why the product can't be started: most often, its `open` needs what is missing where the tests run. */
-function sayWhy(error: unknown): never {
-  t.fail(`npm test starts the product, and calls its open: ${reasonOf(error)}`)
-  process.exit(1)
-}
 
 /** Why an operation can't be asked; undefined if it can. */
 function unaskedFor(operation: Operation): string | undefined {
