@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 
 /** The answers of all test processes. `npm test` deletes this file first. */
-export const FILE = '.tap/answers'
+export const ANSWERS = '.tap/answers'
 
 const seen = new Set<string>()
 
@@ -14,5 +14,5 @@ export function record({ file }: Contract, operationId: string, status: string):
   if (seen.has(line)) return
   seen.add(line)
   mkdirSync('.tap', { recursive: true })
-  appendFileSync(FILE, `${line}\n`)
+  appendFileSync(ANSWERS, `${line}\n`)
 }

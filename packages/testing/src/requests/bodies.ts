@@ -16,7 +16,7 @@ import {
 } from '../schemas/schemas.ts'
 import { violationsOf } from '../schemas/violations.ts'
 
-type Body = NonNullable<Operation['body']>
+export type Body = NonNullable<Operation['body']>
 
 const BOUNDARY = 'the-end-of-a-part'
 

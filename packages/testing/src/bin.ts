@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+// The command `test-service`.
+import { runTests } from './index.ts'
+
+await runTests()

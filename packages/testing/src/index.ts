@@ -1,0 +1,70 @@
+// The door: the tests that come from a contract, a service for tests of methods over HTTP, and the runner of test files.
+import type { Product } from '@plant-store/engine'
+import type { Test } from 'tap'
+import type { Answer, Call } from './http/call.ts'
+import type { RunOptions } from './run/run-tests.ts'
+
+export type { Answer, Call, RunOptions }
+
+/** Variables of the environment, such as `DATABASE_URL`. */
+export type Environment = Readonly<Record<string, string>>
+
+/** A service in the process of a test, on a store of its own. */
+export interface StartedProduct {
+  readonly port: number
+  /** The lines of its log. */
+  readonly log: readonly Readonly<Record<string, unknown>>[]
+  /** Issues an access token with all scopes of the contract. @param lifetime in milliseconds */
+  readonly token: (caller: string, lifetime?: number) => Promise<string>
+  /** Sends a request. The test fails if the contract does not document the answer, or if it is a 500. */
+  readonly call: (request: Call) => Promise<Answer>
+}
+
+// The runner loads no test, and a test no runner.
+/**
+ * Runs the tests that come from the contract of a product: its examples, valid and invalid input of all operations,
+ * credentials, methods, and whether each answer is documented. By default they run on SQLite.
+ * @example
+ * ```ts
+ * import { testContract } from '@plant-store/testing'
+ * import { product } from '../service/product.ts'
+ *
+ * await testContract(product)
+ * ```
+ */
+export const testContract = async (product: Product, environment?: Environment): Promise<void> =>
+  (await import('./tests/test-contract.ts')).testContract(product, environment)
+/**
+ * Starts a product for a test of its methods over HTTP. It ends with the test.
+ * @example
+ * ```ts
+ * import { startProduct } from '@plant-store/testing'
+ * import t from 'tap'
+ * import { product } from '../service/product.ts'
+ *
+ * const { call, token } = await startProduct(t, product)
+ * const { status } = await call({ path: '/notes/7', token: await token('ann') })
+ * t.equal(status, 404)
+ * ```
+ */
+export const startProduct = async (
+  t: Test,
+  product: Product,
+  environment: Environment = {},
+): Promise<StartedProduct> => {
+  const { openStoreOf, startService } = await import('./service/start.ts')
+  const openStore = openStoreOf.bind(undefined, product)
+  return startService(t, { product, environment, openStore })
+}
+/**
+ * `npm test`: runs the test files that the command line names, or all, and prints what has failed. After all files it names each
+ * status that the contract of `service/product.ts` declares and no test has produced. The command `test-service` does this.
+ * @example
+ * ```ts
+ * import { runTests } from '@plant-store/testing'
+ *
+ * await runTests({ first: /long\.test\.ts$/ })
+ * ```
+ */
+export const runTests = async (options?: RunOptions): Promise<void> =>
+  (await import('./run/run-tests.ts')).runTests(options)

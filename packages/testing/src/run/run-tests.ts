@@ -1,0 +1,89 @@
+// `npm test -- <files>`: runs the named tests, or all tests that .taprc includes, --jobs of them at a time. A file that takes
+// longer than --timeout seconds is ended. At the end it prints what failed, how many checks ran, and how long they took.
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { parse } from 'yaml'
+import type { Product } from '@plant-store/engine'
+import { missingStatuses } from '../answers/missing-statuses.ts'
+import { ANSWERS } from '../answers/statuses.ts'
+import { isObject } from '../json/fields.ts'
+import { TestFiles } from './test-files.ts'
+
+/** What a run does otherwise than by default. */
+export interface RunOptions {
+  /** The files that take longest. They begin first: whatever begins late holds up the end. */
+  readonly first?: RegExp
+}
+
+/** What `.taprc` says that a run needs. */
+interface Settings {
+  readonly include: readonly string[]
+  /** In seconds. */
+  readonly timeout: number
+  /** Whether it changes the plugins of tap. */
+  readonly hasPlugins: boolean
+}
+
+const SETTINGS = '.taprc'
+/** What `tap build` writes: tap, with the plugins of `.taprc`. */
+const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
+/** Where a service has what it says about itself. */
+const PRODUCT = 'service/product.ts'
+
+/** Runs the tests that the command line names, or all. Sets the exit code of the process. */
+export async function runTests({ first }: RunOptions = {}): Promise<void> {
+  const settings = readSettings()
+  const { values, positionals } = parseArgs({
+    options: {
+      // Two more jobs than processors, because many tests mostly wait.
+      jobs: { type: 'string', default: String(availableParallelism() + 2) },
+      timeout: { type: 'string', default: String(settings.timeout) },
+    },
+    allowPositionals: true,
+  })
+  if (settings.hasPlugins) buildTap()
+  const isWhole = positionals.length === 0
+  if (isWhole) rmSync(ANSWERS, { force: true })
+  const files = isWhole ? globSync([...settings.include]).sort() : positionals
+  const tests = new TestFiles(files, { first, seconds: Number(values.timeout) })
+  await tests.run(Number(values.jobs))
+  const isComplete = !isWhole || (await hasAllStatuses(files))
+  tests.report()
+  process.exitCode = tests.areGreen && isComplete ? 0 : 1
+}
+
+function readSettings(): Settings {
+  const text = existsSync(SETTINGS) ? readFileSync(SETTINGS, 'utf8') : ''
+  const settings: unknown = parse(text)
+  const { include, timeout, plugin } = isObject(settings) ? settings : {}
+  return {
+    include: Array.isArray(include) ? include.map(String) : ['test/**/*.test.ts'],
+    timeout: Number(timeout ?? 600),
+    hasPlugins: plugin !== undefined,
+  }
+}
+
+/** Builds tap if its packages, or its plugins, have changed. */
+function buildTap(): void {
+  const builtAt = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const isNewer = (file: string) =>
+    (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > builtAt
+  if ([SETTINGS, 'node_modules/.package-lock.json'].some(isNewer))
+    spawnSync('tap', ['build'], { stdio: 'inherit' })
+}
+
+/**
+ * Names each status that the contract of the service declares, and no test has produced. What only a method can decide is for
+ * tests of the service's own: as long as it has none, nothing is demanded.
+ */
+async function hasAllStatuses(files: readonly string[]): Promise<boolean> {
+  if (!existsSync(PRODUCT)) return true
+  const { product } = (await import(resolve(PRODUCT))) as { product: Product } // as its door says
+  const missing = await missingStatuses(product)
+  for (const text of missing) console.error(text)
+  const hasOwn = files.some((file) => basename(file) !== 'contract.test.ts')
+  return !hasOwn || missing.length === 0
+}
