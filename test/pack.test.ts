@@ -57,7 +57,7 @@ t.test(
       ])
         t.ok(files.includes(`package/${name}`), `${basename(file)}: ${name}`)
       const wrong = files.filter((name) =>
-        /(?<!\.d)\.ts$|test|node_modules/.test(name.replace('test-store', 'store')),
+        /(?<!\.d)\.ts$|\.test\.|^package\/(src|test)\/|node_modules/.test(name),
       )
       t.strictSame(wrong, [], basename(file))
     }
