@@ -1,4 +1,4 @@
-// Holds the table of packages/compiler/README.md: what of OpenAPI 3.1 is served, and what its author is told.
+// Holds the table of packages/compiler/SERVED.md: what of OpenAPI 3.1 is served, and what its author is told.
 import t, { type Test } from 'tap'
 import { compile } from '../src/compile.ts'
 import { boot, contract, type Served } from '../../../test/support/small.ts'

@@ -1,4 +1,4 @@
-// The keywords of JSON Schema that are refused, or are served with a note: rows of the table in README.md. refusals.yaml has the
+// The keywords of JSON Schema that are refused, or are served with a note: rows of the table in SERVED.md. refusals.yaml has the
 // rows of OpenAPI.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'

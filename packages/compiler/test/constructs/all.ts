@@ -1,4 +1,4 @@
-// The table of packages/compiler/README.md, and a contract for each of its lines.
+// The table of packages/compiler/SERVED.md, and a contract for each of its lines.
 import { readFileSync } from 'node:fs'
 import type { Constructs } from '../../../../test/support/small.ts'
 import { BODIES } from './bodies.ts'
@@ -15,8 +15,8 @@ export const CONSTRUCTS: Constructs = {
   ...SCHEMAS,
 }
 
-const README = readFileSync('packages/compiler/README.md', 'utf8')
+const SERVED = readFileSync('packages/compiler/SERVED.md', 'utf8')
 /** The lines of the table: a construct, how it is served, and what its author is told. */
 export const TABLE = [
-  ...README.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm),
+  ...SERVED.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm),
 ].map(([, name = '', how = '', told = '']) => [name, how, told.trim()] as const)
