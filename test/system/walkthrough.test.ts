@@ -1,5 +1,5 @@
-// The README's sections "Contract and method" and "Add an operation", and the section "Add a resource" of
-// service/README.md, done as they say in copies of the project; and services of their own that `npm run new` makes.
+// The README's sections "Contract and method" and "Add an operation", and service/add-a-resource.md, done as they say in
+// copies of the project; and services of their own that `npm run new` makes.
 import {
   copyFileSync,
   existsSync,
@@ -31,10 +31,11 @@ const [yaml = '', method = '', promised = ''] = blocksOf(
 /** A service that was made by the command does not have it. */
 const skipIfNew = existsSync('service/new.ts') ? false : 'the service was made by npm run new'
 const promises = promised.trim().split(/\n */)
-const README = 'service/README.md'
-const added = blocksOf(README, 'Add a resource')
-const [, failure = ''] = blocksOf(README, 'Describe the product')
-const [takeOver = ''] = blocksOf(README, 'Take over a newer engine')
+const RESOURCE = 'service/add-a-resource.md'
+const added = blocksOf(RESOURCE, 'The steps')
+const [textKey] = blocksOf(RESOURCE, 'Keys and cursors')
+const [failure = ''] = blocksOf('service/guards-and-errors.md', 'Errors')
+const [takeOver = ''] = blocksOf('service/README.md', 'Take over a newer engine')
 
 t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
   const port = await freePort()
@@ -162,7 +163,7 @@ t.test(
   { skip: skipIfNew },
   async (t) => {
     const contract = readFileSync('test/system/books/openapi.yaml', 'utf8')
-    const [books = '', keySchema = ''] = [contract, added.at(-1)].map((text) =>
+    const [books = '', keySchema = ''] = [contract, textKey].map((text) =>
       text?.replaceAll(/^ +/gm, ''),
     )
     t.ok(keySchema !== '' && books.includes(keySchema), 'the schema of a text key in a path')
