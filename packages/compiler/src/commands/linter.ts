@@ -4,18 +4,24 @@ import { spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Product, runCommand } from '@plant-store/engine'
+import { type Product, readWords, runCommand } from '@plant-store/engine'
 
 const LINTER = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
 const OFFLINE = import.meta.resolve('./offline.ts')
 /** The file in which the linter stores the problems that it leaves out. */
 export const LEFT_OUT = '.redocly.lint-ignore.yaml'
-const USAGE = `usage: lint <file> ...   says what the linter finds in documents, with the options of \`redocly lint\``
+const USAGE = `usage: lint <file>              says what the linter finds in a document
+       [--format=stylish]      a line for each problem
+       [--generate-ignore-file]  from now on it leaves out what it finds today`
+const OPTIONS = {
+  format: { type: 'string' },
+  'generate-ignore-file': { type: 'boolean' },
+} as const
 
 /**
  * The words for Node to run the linter. Node's permissions (https://nodejs.org/api/permissions.html) keep it from other
  * files, offline.ts from the network.
- * @param words such as the names of documents, and options of the linter
+ * @param words the name of a document, and options of the linter
  * @param folders that it may read, besides the working folder
  */
 function linterWords(words: readonly string[], folders: readonly string[]): string[] {
@@ -36,8 +42,12 @@ function linterWords(words: readonly string[], folders: readonly string[]): stri
 /** Runs the command, in the working folder. */
 export function lint({ contract, refsWithin = '.' }: Product): Promise<void> {
   return runCommand(USAGE, (words) => {
+    const { args, values } = readWords(words, ['<file>'], OPTIONS)
+    const options = Object.entries(values).map(([name, value]) =>
+      value === true ? `--${name}` : `--${name}=${value}`,
+    )
     const widest = resolve(dirname(fileURLToPath(contract.file)), refsWithin)
-    const { status } = spawnSync(process.execPath, linterWords(words, [widest]), {
+    const { status } = spawnSync(process.execPath, linterWords([args[0], ...options], [widest]), {
       stdio: 'inherit',
     })
     if (status !== 0) process.exitCode = 1

@@ -290,15 +290,16 @@ t.test('the page shows a picture, and each event as it comes until a person stop
   })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
-  for (const summary of await page.locator('.opblock-summary-control').all()) await summary.click()
-  for (const button of await page.locator('.try-out__btn').all()) await button.click()
+  for (const name of ['picture', 'events']) {
+    await page.locator(`#operations-default-${name} .opblock-summary-control`).click()
+    await page.locator(`#operations-default-${name} .try-out__btn`).click()
+  }
 
-  await page.locator('.execute >> nth=0').click()
-  await page.waitForFunction(
-    "document.querySelector('.live-responses-table img')?.naturalWidth === 1",
-  )
+  await page.locator('#operations-default-picture .execute').click()
+  const isSeen = "document.querySelector('.live-responses-table img')?.naturalWidth === 1"
+  await eventually(() => page.evaluate<boolean>(isSeen))
 
-  await page.locator('.execute >> nth=1').click()
+  await page.locator('#operations-default-events .execute').click()
   const shown = page.locator('#operations-default-events .live-responses-table .highlight-code')
   await shown.getByText('data: first').waitFor()
   t.equal(await page.locator('.loading-container').count(), 0)

@@ -55,6 +55,7 @@ t.test('every command prints its usage for --help, and reports an error in one l
     'copy.ts',
     'dev.ts',
     'generate.ts',
+    'lint.ts',
     'main.ts',
     'token.ts',
   ])
