@@ -122,7 +122,7 @@ export const variables = {
     text('names with commas between', /^[\w-]+(,[\w-]+)*$/),
     'Without `otlp`, such as with `none`, no traces are sent',
   ],
-} as const satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
+} satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
 
 /**
  * The configuration, by the names of the environment. Times are in seconds.

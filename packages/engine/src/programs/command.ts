@@ -4,6 +4,11 @@ import { isTakenByNpm } from '../config.ts'
 import { reasonOf } from '../errors.ts'
 import { print, printError } from '../ops/terminal.ts'
 
+/** What `util.parseArgs` makes of options. */
+type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: Options; allowPositionals: true }>
+>['values']
+
 const SEE_HELP = ' (--help prints the usage)'
 
 /**
@@ -49,7 +54,14 @@ export async function runCommand(
 export function readWords<
   const Names extends readonly string[],
   Options extends ParseArgsOptionsConfig,
->(words: string[], names: Names, options: Options) {
+>(
+  words: string[],
+  names: Names,
+  options: Options,
+): {
+  args: { [Index in keyof Names]: string }
+  values: Values<Options>
+} {
   const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true })
   const taken = Object.keys(options).find((name) => !(name in values) && isTakenByNpm(name))
   if (taken !== undefined)

@@ -1,0 +1,604 @@
+// @plant-store/engine 1.0.0, written by `npm run released`
+import type * as PromClient from 'prom-client'
+import type { FastifyRequest } from 'fastify'
+import type { Formats } from '@plant-store/json-schema'
+import type { Logger } from 'pino'
+import type { ParseArgsOptionsConfig } from 'node:util'
+import type { Schema } from '@plant-store/json-schema'
+import type { parseArgs } from 'node:util'
+interface Body {
+  readonly required: boolean
+  readonly content: Readonly<Record<string, Media>>
+}
+type BodyKind = 'json' | 'text' | 'multipart' | 'urlencoded' | 'bytes'
+type BodyValue<Type, Value> =
+  Lower<Type> extends Json
+    ? JsonValue<Value>
+    : Lower<Type> extends 'text/event-stream'
+      ? AsyncIterable<ServerEvent<Visible<Value, 'writeOnly'>>>
+      : Lower<Type> extends Text
+        ? Value
+        : Uint8Array | AsyncIterable<Uint8Array>
+type Body_2<Response> = Response extends {
+  content: infer Content extends object
+}
+  ? {
+      [Type in keyof Content]: {
+        readonly body: BodyValue<Type, Content[Type]>
+      } & MediaTypeMember<Type, keyof Content>
+    }[keyof Content]
+  : {
+      readonly body?: undefined
+    }
+type Both<Members, Filled> = [keyof Filled] extends [never] ? Members : Members & Filled
+export interface Collection<Item, K extends Key = bigint> {
+  create(owner: string, key: K, item: Item): Promise<Item>
+  find(owner: string, key: K): Promise<Item | undefined>
+  update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  delete(owner: string, key: K): Promise<boolean>
+  list(owner: string, page?: PageRequest): Promise<Page<Item>>
+}
+type Collections = Readonly<
+  Record<
+    string,
+    {
+      readonly key: KeyType
+    }
+  >
+>
+type CollectionsOf<Schemas, Defined extends Definitions<keyof Schemas & string>> = {
+  readonly [Name in keyof Defined]: Collection<
+    Schemas[Defined[Name]['schema']],
+    KeyOf<Defined[Name]['key']>
+  >
+}
+interface Compiled {
+  readonly title: string
+  readonly sources: Readonly<Record<string, string>>
+  readonly bundle: string | null
+  readonly baseUrl: readonly [from: number, to: number] | null
+  readonly prefix: string
+  readonly providers: readonly string[]
+  readonly operations: readonly Operation[]
+  readonly schemas: Readonly<Record<string, Schema>>
+  readonly items: Readonly<Record<string, string>>
+}
+export interface CompiledContract<
+  Components = unknown,
+  Operations = unknown,
+  Schemes = unknown,
+> extends Compiled {
+  readonly file: string
+  readonly generated: string
+  readonly types?: {
+    readonly components: Components
+    readonly operations: Operations
+    readonly schemes: Schemes
+  }
+}
+export type Config = {
+  readonly [Name in keyof typeof variables]: NonNullable<
+    ReturnType<(typeof variables)[Name][1]['read']>
+  >
+}
+interface Contract extends Compiled {
+  readonly file: string
+  readonly bytes: Buffer
+  readonly product: ProductHooks
+  readonly refused?: readonly RefusedOperation[]
+  readonly examples?: ContractExamples
+}
+interface ContractExamples {
+  readonly operations: ReadonlyMap<string, OperationExamples>
+  readonly isUnasked: boolean
+}
+interface ContractSources {
+  readonly loadCompiler?: LoadCompiler | undefined
+  readonly readDraft?: (config: Config, product: ProductHooks) => Promise<Contract | undefined>
+}
+type Definitions<Schema extends string> = Readonly<
+  Record<
+    string,
+    {
+      readonly schema: Schema
+      readonly key: KeyType
+    }
+  >
+>
+type DescribedBody<Operation> = Operation extends {
+  requestBody?: unknown
+}
+  ? Operation['requestBody']
+  : undefined
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
+type Environment = Readonly<Record<string, string | undefined>>
+type ErrorFormat =
+  | {
+      readonly type: string
+      readonly form: 'product'
+      readonly schema: string
+    }
+  | {
+      readonly type: string
+      readonly form: 'text' | 'error' | 'problem' | 'code' | 'message'
+    }
+interface ErrorOrigin {
+  readonly path: string
+  readonly id: string
+  readonly operationId: string
+}
+interface Example {
+  readonly status: number
+  readonly name?: string
+  readonly body?: unknown
+  readonly isEvent?: true
+}
+type ExtraNames<Operations, Methods> = Exclude<keyof Methods, keyof Operations>
+type FilledMembers<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
+  [Name in keyof Value as IsFilled<Value[Name], Hidden> extends true ? Name : never]-?: Visible<
+    Value[Name],
+    Hidden
+  >
+}
+type Form = 'multipart/form-data' | 'application/x-www-form-urlencoded'
+type HasMark<Member, Name> = [NonNullable<Member>] extends [never]
+  ? false
+  : [NonNullable<Member>] extends [
+        {
+          readonly $mark: Name
+        },
+      ]
+    ? true
+    : false
+type HeaderPart<Described> = object extends Described
+  ? {
+      readonly headers?: Optional<Described>
+    }
+  : {
+      readonly headers: Optional<Described>
+    }
+type Headers<Response> = Response extends {
+  headers: infer Described
+}
+  ? HeaderPart<Named<Described>>
+  : unknown
+export interface Identity {
+  readonly caller?: string
+  readonly scopes: readonly string[]
+}
+type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
+  intersection: infer Intersection,
+) => void
+  ? Intersection
+  : never
+type IsFilled<Member, Hidden> = 'readOnly' extends Hidden ? HasMark<Member, 'default'> : false
+interface ItemFormat<Item> {
+  readonly parse: (text: string) => Item
+  readonly write?: (item: Item) => string
+}
+type Json = 'application/json' | 'text/json' | `${string}+json`
+export declare class JsonText<Value> {
+  readonly text: string
+  protected readonly value: Value
+  constructor(text: string)
+}
+type JsonValue<Value> =
+  | Visible<Value, 'writeOnly'>
+  | JsonText<Visible<Value, 'writeOnly'>>
+  | (Value extends readonly unknown[]
+      ? AsyncIterable<JsonText<Visible<Value, 'writeOnly'>>>
+      : never)
+type Key = bigint | string
+type KeyOf<Type extends KeyType> = Type extends 'text' ? string : bigint
+type KeyType = 'int64' | 'text'
+type LoadCompiler = () => Promise<{
+  readonly compile: (file: string, product: ProductHooks) => Promise<Compiled>
+}>
+type Lower<Type> = Lowercase<Type & string>
+export interface Mark<Value, Name = 'readOnly' | 'writeOnly' | 'default'> {
+  readonly $mark: Name
+  readonly $value: Value
+}
+interface Media {
+  readonly kind: BodyKind
+  readonly schema: string | null
+  readonly limit: number
+}
+type MediaTypeMember<Type, Declared> = Type extends `${infer Kind}/*`
+  ? {
+      readonly type: Kind extends '*' ? `${string}/${string}` : `${Kind}/${string}`
+    }
+  : [Declared] extends [Type]
+    ? {
+        readonly type?: Type
+      }
+    : {
+        readonly type: Type
+      }
+type MethodLog = Pick<FastifyRequest['log'], 'debug' | 'info' | 'warn' | 'error'>
+type MetricOptions<Configuration> = Omit<Configuration, 'registers'>
+type MissingMethods<Operations, Methods> = Pick<
+  Service<Operations>,
+  Exclude<keyof Operations, keyof Methods>
+>
+type Named<Described> = {
+  readonly [Name in keyof Described as string extends Name ? never : Name]: Described[Name]
+}
+export interface OpenContext {
+  readonly env: Environment
+  readonly log: MethodLog
+  readonly metrics: ProductMetrics
+}
+type OpenStore = (options: StoreOptions) => Promise<Store>
+interface Opened {
+  readonly check?: (signal: AbortSignal) => unknown
+  readonly close?: () => unknown
+}
+interface Operation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly security: readonly (readonly Requirement[])[]
+  readonly parameters: readonly Parameter[]
+  readonly body: Body | null
+  readonly responses: Readonly<Record<string, Response>>
+  readonly errors: Readonly<Record<string, ErrorFormat>>
+}
+interface OperationExamples {
+  readonly answers: readonly Example[]
+  readonly method: string
+}
+type Optional<Described> = {
+  [Name in keyof Described]: object extends Pick<Described, Name>
+    ? Described[Name] | undefined
+    : Described[Name]
+}
+export interface Page<Item> {
+  readonly items: JsonText<Item[]> | AsyncIterable<JsonText<Item[]>>
+  readonly next?: string
+}
+interface PageRequest {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+interface Parameter {
+  readonly in: 'path' | 'query' | 'header' | 'cookie'
+  readonly name: string
+  readonly required: boolean
+  readonly schema: string
+  readonly allowEmptyValue?: true
+  readonly sentAs?: 'list' | 'pairs' | 'assignments' | 'members' | 'deepObject' | 'json'
+  readonly members?: readonly string[]
+  readonly reserved?: readonly string[]
+}
+type Parameters<Operation, Part extends string> = Operation extends {
+  parameters: {
+    [_ in Part]?: infer Values extends object
+  }
+}
+  ? Readonly<Visible<Values, 'readOnly'>>
+  : unknown
+export interface Product<OpenCollections = unknown> extends ProductHooks {
+  readonly types?: {
+    readonly collections: OpenCollections
+  }
+  readonly name: string
+  readonly tokenPrefix: string
+  readonly contract: CompiledContract
+  readonly store?: OpenStore | undefined
+  readonly collections: Definitions<string>
+  readonly open?: (context: OpenContext) => Promise<Opened>
+  readonly services: (
+    collections: Readonly<Record<string, unknown>>,
+    opened: Opened,
+  ) => readonly object[]
+}
+export type ProductGuard = (
+  request: FastifyRequest,
+  credentials: string,
+  signal: AbortSignal,
+) => Identity | undefined | Promise<Identity | undefined>
+interface ProductHooks {
+  readonly tokenTypes?: readonly TokenType[]
+  readonly guards?: Readonly<Partial<Record<string, ProductGuard>>>
+  readonly errorBody?: (status: number, message: string, origin: ErrorOrigin) => unknown
+  readonly collections?: Readonly<
+    Record<
+      string,
+      {
+        readonly schema: string
+        readonly key: 'int64' | 'text'
+      }
+    >
+  >
+  readonly without?: readonly string[]
+  readonly refsWithin?: string
+  readonly formats?: Formats
+}
+interface ProductMetrics {
+  readonly counter: <Label extends string = never>(
+    options: MetricOptions<PromClient.CounterConfiguration<Label>>,
+  ) => PromClient.Counter<Label>
+  readonly gauge: <Label extends string = never>(
+    options: MetricOptions<PromClient.GaugeConfiguration<Label>>,
+  ) => PromClient.Gauge<Label>
+  readonly histogram: <Label extends string = never>(
+    options: MetricOptions<PromClient.HistogramConfiguration<Label>>,
+  ) => PromClient.Histogram<Label>
+}
+type Range = `${string}/*`
+type RangedType<Described> = Described extends {
+  content: infer Content
+}
+  ? Extract<keyof Content, Range> extends never
+    ? undefined
+    : string
+  : undefined
+type RefusedMethods<Operations, Methods> = {
+  readonly [_ in ExtraNames<Operations, Methods>]?: 'The contract has no operation of this name'
+}
+interface RefusedOperation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly fault: string
+}
+type RequestBody<Described> = Described extends {
+  content: infer Content
+}
+  ? {
+      [Type in keyof Content]: RequestValue<Type, Content[Type]>
+    }[keyof Content]
+  : undefined
+export interface RequestOf<Operation> {
+  readonly caller: string
+  readonly path: Parameters<Operation, 'path'>
+  readonly query: Parameters<Operation, 'query'>
+  readonly header: Parameters<Operation, 'header'>
+  readonly cookie: Parameters<Operation, 'cookie'>
+  readonly body: RequestBody<DescribedBody<Operation>>
+  readonly type: RangedType<DescribedBody<Operation>>
+  readonly log: MethodLog
+  readonly signal: AbortSignal
+}
+type RequestValue<Type, Value> =
+  Lower<Type> extends Json | Form
+    ? Visible<Value, 'readOnly'>
+    : Lower<Type> extends Text
+      ? Value
+      : AsyncIterable<Uint8Array>
+interface Requirement {
+  readonly scheme: SecurityScheme
+  readonly scopes: readonly string[]
+}
+type Response = Readonly<Record<string, ResponseMedia>>
+interface ResponseMedia extends Pick<Media, 'kind' | 'schema'> {
+  readonly events?: true
+}
+export type ResultOf<Operation> = Operation extends {
+  responses: infer Responses
+}
+  ? Results<Responses>
+  : never
+type Results<Responses> = {
+  [Key in keyof Responses]: {
+    readonly status: Status<Key, keyof Responses>
+  } & Headers<Responses[Key]> &
+    Body_2<Responses[Key]>
+}[keyof Responses]
+type SchemasOf<Components> = Components extends {
+  schemas: infer Schemas
+}
+  ? Schemas
+  : never
+interface SecurityScheme {
+  readonly name: string
+  readonly type: 'bearer' | 'apiKey' | 'other'
+  readonly in: 'header' | 'query' | 'cookie' | 'connection'
+  readonly key: string
+  readonly challenge: string
+}
+interface ServerEvent<Data> {
+  readonly id?: string | undefined
+  readonly event?: string | undefined
+  readonly retry?: number | undefined
+  readonly data: Data
+}
+type Service<Operations> = {
+  [Id in keyof Operations]: (
+    request: RequestOf<Operations[Id]>,
+  ) => Promise<ResultOf<Operations[Id]>>
+}
+type ServiceClass<Operations, Methods> = Partial<Service<Operations>> &
+  ([ExtraNames<Operations, Methods>] extends [never]
+    ? MissingMethods<Operations, Methods>
+    : RefusedMethods<Operations, Methods>)
+type ServicesOf<Operations, Classes extends readonly object[]> = readonly [...Classes] & {
+  readonly [_ in keyof Classes]: ServiceClass<Operations, IntersectionOf<Classes[number]>>
+}
+type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
+  Partial<Pick<Config, 'NODE_ENV' | 'DATABASE_PASSWORD_FILE'>>
+type Status<Key, Declared> = Key extends number
+  ? Key
+  : Key extends `${infer Class}XX`
+    ? Exclude<StatusesInClass<Class>, Declared>
+    : Extract<Declared, Success> extends never
+      ? Exclude<StatusesInClass<'2' | '3' | '4' | '5'>, Declared>
+      : never
+type StatusesInClass<Class extends string> = ToNumber<`${Class}${Digit}${Digit}`>
+interface Store {
+  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
+  counts(): Promise<Readonly<Record<string, number>>>
+  isEmpty(): Promise<boolean>
+  ping(): Promise<void>
+  stats(): StoreStats
+  dataVersion(): number | undefined
+  close(): Promise<void>
+}
+interface StoreEvents {
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly onFailure: (message: string, error: unknown) => void
+}
+type StoreOf<Defined> = [Defined] extends [never]
+  ? unknown
+  : {
+      readonly store: OpenStore
+    }
+interface StoreOptions {
+  readonly database: Config['DATABASE_URL']
+  readonly collections: Collections
+  readonly isExclusive: boolean
+  readonly settings: Settings
+  readonly events?: StoreEvents
+}
+interface StoreStats {
+  readonly commits: number
+  readonly writes: number
+  readonly walBytes?: number
+  readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
+}
+type Success = StatusesInClass<'2' | '3'> | '2XX' | '3XX'
+type Text = `text/${string}` | `application/${'xml' | 'yaml' | 'x-yaml'}` | `${string}+xml`
+type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value : never
+type TokenType = 'bearer' | 'apiKey'
+interface Type<Value> {
+  readonly values: string
+  readonly read: (text: string) => Value | undefined
+}
+type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{
+    args: string[]
+    options: Options
+    allowPositionals: true
+  }>
+>['values']
+export type Visible<Value, Hidden extends 'readOnly' | 'writeOnly'> =
+  Value extends Mark<infer Unmarked>
+    ? Visible<Unmarked, Hidden>
+    : Value extends readonly unknown[]
+      ? {
+          [Index in keyof Value]: Visible<Value[Index], Hidden>
+        }
+      : Value extends File
+        ? File
+        : Value extends object
+          ? Both<VisibleMembers<Value, Hidden>, FilledMembers<Value, Hidden>>
+          : Value
+type VisibleMembers<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
+  [Name in keyof Value as HasMark<Value[Name], Hidden> extends true ? never : Name]: Visible<
+    Value[Name],
+    Hidden
+  >
+}
+export declare function defineProduct<
+  Components,
+  Operations,
+  Schemes,
+  const Classes extends readonly object[],
+  const Defined extends Definitions<keyof SchemasOf<Components> & string> = never,
+  Own = unknown,
+>(
+  product: Pick<Product, 'name' | 'errorBody' | 'formats' | 'without'> &
+    Partial<Pick<Product, 'tokenPrefix'>> &
+    StoreOf<Defined> & {
+      readonly contract: CompiledContract<Components, Operations, Schemes>
+      readonly store?: OpenStore
+      readonly collections?: Defined
+      readonly open?: (context: OpenContext) => Promise<Own & Opened>
+      readonly services: (
+        collections: CollectionsOf<SchemasOf<Components>, Defined>,
+        opened: Own,
+      ) => ServicesOf<Operations, Classes>
+      readonly guards?: {
+        readonly [Name in Schemes & string]?: ProductGuard
+      }
+    },
+): Product<CollectionsOf<SchemasOf<Components>, Defined>>
+export declare function etag(item: unknown): string
+export declare function notWritten(): Promise<never>
+export declare function oneOf<Word extends string>(
+  word: string | undefined,
+  words: readonly Word[],
+): Word
+export declare const openCollections: <Collections>(
+  product: Product<Collections>,
+  store: Pick<Store, 'collection'>,
+) => Promise<Collections>
+export declare function printError(lines: readonly string[]): void
+export declare function readConfig(name: string, environment?: Environment): Config
+export declare function readWords<
+  const Names extends readonly string[],
+  Options extends ParseArgsOptionsConfig,
+>(
+  words: string[],
+  names: Names,
+  options: Options,
+): {
+  args: {
+    [Index in keyof Names]: string
+  }
+  values: Values<Options>
+}
+export declare function refusal<Status extends number>(
+  status: Status,
+  message: string,
+): {
+  readonly status: Status
+  readonly body: {
+    readonly error: Status
+    readonly message: string
+  }
+}
+export declare function runCommand(
+  usage: string,
+  main: (words: string[]) => Promise<readonly string[]>,
+): Promise<void>
+export declare const runService: (product: Product, sources: ContractSources) => Promise<void>
+export declare const start: (product: Product, loadCompiler?: LoadCompiler) => Promise<void>
+export declare const token: (product: Product) => Promise<void>
+declare const variables: {
+  HOST: [string, Type<string>, string]
+  PORT: [string, Type<number>, string]
+  ADMIN_PORT: [string, Type<number>, string]
+  DATABASE_URL: [
+    string,
+    Type<
+      | {
+          readonly file: string
+        }
+      | {
+          readonly url: string
+        }
+    >,
+    string,
+  ]
+  DATABASE_PASSWORD_FILE: [string, Type<string>, string]
+  DATABASE_POOL_SIZE: [string, Type<number>, string]
+  DATABASE_TIMEOUT: [string, Type<number>, string]
+  BASE_URL: [string, Type<string>, string]
+  DOCS: [string, Type<'on' | 'off'>, string]
+  CORS_ORIGINS: [string, Type<string[]>, string]
+  TRUST_PROXY: [string, Type<string[]>, string]
+  LOG_LEVEL: [
+    string,
+    Type<'fatal' | 'error' | 'info' | 'warn' | 'debug' | 'trace' | 'silent'>,
+    string,
+  ]
+  NODE_ENV: [string, Type<string>, string]
+  JWT_ISSUER: [string, Type<string>, string]
+  JWT_AUDIENCE: [string, Type<string>, string]
+  JWT_TYPE: [string, Type<'at+jwt' | 'JWT'>, string]
+  JWKS_URL: [string, Type<string>, string]
+  MAX_CONNECTIONS: [string, Type<number>, string]
+  HEADERS_TIMEOUT: [string, Type<number>, string]
+  REQUEST_TIMEOUT: [string, Type<number>, string]
+  KEEP_ALIVE_TIMEOUT: [string, Type<number>, string]
+  STALL_TIMEOUT: [string, Type<number>, string]
+  ANSWER_TIMEOUT: [string, Type<number>, string]
+  DRAIN_DELAY: [string, Type<number>, string]
+  SHUTDOWN_TIMEOUT: [string, Type<number>, string]
+  OTEL_EXPORTER_OTLP_ENDPOINT: [string, Type<string>, string]
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [string, Type<string>, string]
+  OTEL_TRACES_EXPORTER: [string, Type<string>, string]
+}
+export {}

@@ -1,0 +1,9 @@
+// `npm run released`: writes the doors of the packages, as they are released, to `packages/*/released.d.ts`.
+// test/released-doors.test.ts compares with them.
+import { writeFileSync } from 'node:fs'
+import { declaredDoors, manifestOf } from './doors.ts'
+
+for (const [name, text] of await declaredDoors()) {
+  const title = `// @plant-store/${name} ${manifestOf('.').version}, written by \`npm run released\``
+  writeFileSync(new URL(`${name}/released.d.ts`, import.meta.url), `${title}\n${text}`)
+}
