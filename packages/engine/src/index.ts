@@ -1,4 +1,4 @@
-// The door of the engine: the only file that a product imports. For the other houses, `test/rooms.test.ts` allows a few more.
+// The door of the engine: all that a product imports. The other packages have a few subpaths more: for-….ts.
 import type { LoadCompiler } from './contract/contract.ts'
 import type { Product } from './define-product.ts'
 import type { ContractSources } from './programs/start.ts'
@@ -16,7 +16,7 @@ export { etag } from './http/etag.ts'
 export type { JsonText } from './http/json.ts'
 export type { Collection, Page } from './store.ts'
 
-// For the other houses:
+// For the commands of the other packages:
 /**
  * The collections of a product in an open store, with their types. Their items are checked by the schemas of the contract.
  * @example
