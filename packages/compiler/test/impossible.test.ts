@@ -187,3 +187,19 @@ t.test('there is no warning where something fits', async (t) => {
   for (const [name, { yaml }] of Object.entries(ORDINARY))
     t.strictSame(await warningsOf(t, contract(yaml)), [], name)
 })
+
+t.test('a schema that is invalid has an error', async (t) => {
+  const invalid = [
+    'required: a',
+    'enum: {}',
+    'enum: null',
+    'dependentRequired: { a: 1 }',
+    'allOf: {}',
+  ]
+  for (const keyword of invalid) {
+    const schema = `{ type: object, required: [a], properties: { a: { ${keyword} } } }`
+    const folder = t.testdir({ 'openapi.yaml': contract(response(schema)) })
+    const { errors } = await inspect(`${folder}/openapi.yaml`)
+    t.match(errors, [{ text: /must/ }], keyword)
+  }
+})

@@ -16,6 +16,7 @@ export function warnOfImpossible(
   { schemas, diagnostics }: Pick<Context, 'schemas' | 'diagnostics'>,
   operations: readonly Operation[],
 ): void {
+  if (schemas.hasInvalid) return // each has an error
   const resolve: Resolve = ({ $ref }) => ($ref === undefined ? undefined : schemas.compiled[$ref])
   const warn = (direction: Direction, parts: unknown) => {
     const fits = schemas.fits.bind(schemas)

@@ -57,6 +57,8 @@ export class Schemas {
   /** Schemas with a default that is not filled in. */
   readonly withoutDefault = new Set<unknown>()
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
+  /** Whether one of the schemas is no valid schema: its keywords may have values of any type. */
+  hasInvalid = false
   readonly #nodes = new Map<string, unknown>()
   readonly #defaults: WithDefault[] = []
   readonly #illustrated: Illustrated[] = []
@@ -89,8 +91,10 @@ export class Schemas {
     this.#nodes.set(id, schema)
     this.compiled[id] = true // reserves the id before the schemas of members get ids
     if (isObject(schema))
-      for (const { path, text } of metaErrors(schema))
+      for (const { path, text } of metaErrors(schema)) {
         this.#diagnostics.error(schema, text, ...path)
+        this.hasInvalid = true
+      }
     this.compiled[id] = this.#compile(schema, sentAs)
     return id
   }
