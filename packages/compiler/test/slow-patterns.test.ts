@@ -14,6 +14,8 @@ const QUADRATIC = [
   '^.*x.*$',
   '^\\d*\\.?\\d*$',
   '[a-z]{2,}!',
+  '^.+@.+\\..+$',
+  '.*foo.*bar',
 ]
 const LINEAR = [
   '^[a-z]+$',

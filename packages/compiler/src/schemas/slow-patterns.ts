@@ -6,8 +6,8 @@ export type Growth = 'linear' | 'polynomial' | 'exponential'
 
 /** A pattern that repeats nothing without a bound, and no group, takes no long time. */
 const REPEATED = /[*+]|,}|\)[{]/
-/** Milliseconds for a pattern. One that takes longer has no warning. */
-const CHECK_TIMEOUT = 1000
+/** Milliseconds for a pattern. One that takes longer has no warning. Half a second is enough, unless the machine is busy. */
+const CHECK_TIMEOUT = 10_000
 
 const require = createRequire(import.meta.url)
 /** By pattern. Many documents repeat the same ones. */
