@@ -109,6 +109,7 @@ export function bodyOf(
 }
 
 function sampleOf(root: Oas3_1Definition, schema: unknown, options: object): unknown {
+  if (!isObject(schema)) return undefined
   try {
     return sample(schema, { ...options, skipWriteOnly: true, quiet: true }, root)
   } catch {

@@ -58,6 +58,7 @@ function valuesOf(
 
 /** @returns undefined for a schema that no value can be made from */
 function makeExample(root: Oas3_1Definition, schema: unknown): unknown {
+  if (!isObject(schema)) return undefined
   try {
     return sample(schema, { skipWriteOnly: true, quiet: true }, root)
   } catch {
