@@ -74,8 +74,7 @@ function compile(name: string, folder: string): void {
       rootDir: source,
       outDir: join(folder, 'dist'),
       declaration: true,
-      sourceMap: true,
-      inlineSources: true,
+      sourceMap: true, // without the sources: Node reads all maps at a start, and needs only the lines
       rewriteRelativeImportExtensions: true,
       paths: declarationsOf(name),
       typeRoots: [join(ROOT, 'node_modules/@types')],

@@ -2,7 +2,6 @@
 import type http from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Product } from '@plant-store/engine'
-import type { Test } from 'tap'
 export interface Answer extends Omit<RawResponse, 'length'> {
   readonly json: unknown
 }
@@ -16,6 +15,10 @@ export interface Call {
   readonly agent?: http.Agent
 }
 export type Environment = Readonly<Record<string, string>>
+export interface Owner {
+  testdir(): string
+  teardown(end: () => unknown): void
+}
 interface RawResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -33,7 +36,7 @@ export interface StartedProduct {
 }
 export declare const runTests: (options?: RunOptions) => Promise<void>
 export declare const startProduct: (
-  t: Test,
+  t: Owner,
   product: Product,
   environment?: Environment,
 ) => Promise<StartedProduct>

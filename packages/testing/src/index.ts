@@ -1,6 +1,5 @@
 // The door: the tests that come from a contract, a service for tests of methods over HTTP, and the runner of test files.
 import type { Product } from '@plant-store/engine'
-import type { Test } from 'tap'
 import type { Answer, Call } from './http/call.ts'
 import type { RunOptions } from './run/run-tests.ts'
 
@@ -8,6 +7,14 @@ export type { Answer, Call, RunOptions }
 
 /** Variables of the environment, such as `DATABASE_URL`. */
 export type Environment = Readonly<Record<string, string>>
+
+/** What a service needs of a test of tap. tap's own type would bring the declarations of React, which a product need not have. */
+export interface Owner {
+  /** Makes a folder that is removed after the test. */
+  testdir(): string
+  /** Calls this when the test is over. */
+  teardown(end: () => unknown): void
+}
 
 /** A service in the process of a test, on a store of its own. */
 export interface StartedProduct {
@@ -48,7 +55,7 @@ export const testContract = async (product: Product, environment?: Environment):
  * ```
  */
 export const startProduct = async (
-  t: Test,
+  t: Owner,
   product: Product,
   environment: Environment = {},
 ): Promise<StartedProduct> => {

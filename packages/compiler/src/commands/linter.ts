@@ -2,12 +2,13 @@
 // that the author of a document could make it ask any URL, and read any file.
 import { spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Product, readWords, runCommand } from '@plant-store/engine'
 
 const LINTER = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
-const OFFLINE = import.meta.resolve('./offline.ts')
+/** Packed, this file and the other are JavaScript. */
+const OFFLINE = import.meta.resolve(`./offline${extname(import.meta.filename)}`)
 /** The file in which the linter stores the problems that it leaves out. */
 export const LEFT_OUT = '.redocly.lint-ignore.yaml'
 const USAGE = `usage: lint <file>              says what the linter finds in a document

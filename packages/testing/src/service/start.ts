@@ -36,7 +36,7 @@ export async function openStoreOf(product: Product, settings: Config): Promise<S
 
 /** Starts a product, by default on a new file in the folder of the test. All of it closes when the test ends. */
 export async function startService<Own extends Store | undefined>(
-  t: Test,
+  t: Pick<Test, 'teardown'> & { testdir(): string },
   { product, environment, openStore }: Start<Own>,
 ) {
   const database = `sqlite:${t.testdir()}/${product.name}.db`
