@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -149,8 +149,9 @@ const jobs = Object.values(workflow.jobs)
 const steps = jobs.flatMap((job) => job.steps)
 
 t.test('actions and images are named by their digests, with the version beside', async (t) => {
-  const used = workflowText.match(/uses: .*/g) ?? []
-  t.equal(used.length, steps.filter(({ uses }) => uses !== undefined).length)
+  const texts = globSync('.github/workflows/*.yml').map((file) => readFileSync(file, 'utf8'))
+  const used = texts.flatMap((text) => text.match(/\buses: .*/g) ?? [])
+  t.ok(used.length > steps.filter(({ uses }) => uses !== undefined).length)
   for (const line of used) t.match(line, /^uses: [\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/)
   const images = [
     ...(readFileSync('Dockerfile', 'utf8').match(/^FROM (?!scratch).*/gm) ?? []),
