@@ -19,6 +19,8 @@ interface Manifest {
   readonly exports: Ranges
   readonly repository?: Ranges
   readonly bin?: Ranges
+  /** The modules that have an effect when they are imported, or false without any. */
+  readonly sideEffects: false | readonly string[]
   readonly dependencies?: Ranges
   readonly peerDependencies?: Ranges
   readonly [field: string]: unknown
@@ -121,6 +123,7 @@ function packedManifest(name: string): object {
   const {
     exports,
     bin,
+    sideEffects,
     dependencies = {},
     peerDependencies = {},
     ...own
@@ -137,6 +140,7 @@ function packedManifest(name: string): object {
     ...Object.fromEntries<unknown>(shared),
     repository: { ...project.repository, directory: `packages/${name}` },
     files: ['dist', '*.md'],
+    sideEffects: sideEffects && sideEffects.map(built),
     exports: Object.fromEntries(doors) as object,
     ...(bin === undefined ? {} : { bin: Object.fromEntries(commands) as object }),
     dependencies: withVersions(dependencies),

@@ -28,6 +28,31 @@ t.test('there is a tarball of each package, with the one version', async (t) => 
   for (const path of globSync('packages/*/')) t.equal(manifestOf(path)['version'], version, path)
 })
 
+t.test('a package.json says what is exported, and where it comes from', async (t) => {
+  const { engines, repository } = manifestOf('.')
+  for (const file of tarballs) {
+    const { stdout } = await run(['tar', '-xOzf', file, 'package/package.json'], {})
+    const manifest = fields(JSON.parse(stdout))
+    const name = String(manifest['name']).replace('@plant-store/', '')
+    const source = manifestOf(`packages/${name}`)
+    t.strictSame(manifest['engines'], engines, name)
+    t.strictSame(
+      manifest['repository'],
+      { ...fields(repository), directory: `packages/${name}` },
+      name,
+    )
+    const doors = fields(manifest['exports'])
+    t.strictSame(Object.keys(doors), Object.keys(fields(source['exports'])), name)
+    for (const door of Object.values(doors))
+      t.strictSame(Object.keys(fields(door)), ['types', 'default'])
+    const { sideEffects } = source
+    const effects = Array.isArray(sideEffects)
+      ? sideEffects.map((path) => String(path).replace('/src/', '/dist/').replace(/ts$/, 'js'))
+      : sideEffects
+    t.strictSame(manifest['sideEffects'], effects, name)
+  }
+})
+
 t.test('publint and attw find nothing', async (t) => {
   const tools = [
     ['node_modules/publint/src/cli.js', '--strict'],

@@ -168,6 +168,7 @@ t.test('only one file calls fastify-openapi-glue', async (t) => {
 })
 
 interface Manifest {
+  readonly sideEffects?: false | readonly string[]
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
@@ -207,6 +208,36 @@ t.test('a version is written once, or is the same wherever it stands', async (t)
   }
   for (const [name, texts] of ranges) t.equal(texts.size, 1, `${name}: ${[...texts].join(' ')}`)
 })
+
+t.test('sideEffects names each module that changes something outside of it', async (t) => {
+  for (const folder of FOLDERS) {
+    const own = files.filter((file) => file.startsWith(`${folder}/`) && hasEffect(file))
+    const { sideEffects = [] } = manifestOf(folder)
+    const named = own.map((file) => `./${relative(folder, file)}`).sort()
+    t.strictSame(sideEffects, named.length === 0 ? false : named, folder)
+  }
+})
+
+/** Whether a module uses something that is not of its own as soon as it is imported. */
+function hasEffect(file: string): boolean {
+  const source = ts.createSourceFile(file, sources.get(file) ?? '', ts.ScriptTarget.Latest, true)
+  const own = new Set(source.statements.filter(ts.isVariableStatement).flatMap(declaredNames))
+  const isEffect = (node: ts.Node): boolean => {
+    if (ts.isFunctionLike(node) || ts.isClassLike(node)) return false
+    if (ts.isExpressionStatement(node)) return !own.has(rootOf(node.expression))
+    return ts.forEachChild(node, (child) => isEffect(child) || undefined) ?? false
+  }
+  return isEffect(source)
+}
+
+function declaredNames({ declarationList }: ts.VariableStatement): string[] {
+  return declarationList.declarations.map(({ name }) => name.getText())
+}
+
+/** The name that an expression begins with: `a` of `await a.b()` and of `a.b = c`. */
+function rootOf(expression: ts.Expression): string {
+  return /^(?:await )?(\w+)/.exec(expression.getText())?.[1] ?? ''
+}
 
 /** The room of a file: its folder in `src/`, or the file itself at the top. */
 function roomOf(file: string): string {
