@@ -131,6 +131,12 @@ const CASES: readonly (readonly [
     'Coded',
     'application/vnd.books+json',
   ],
+  [
+    '{ code, message } of a media type with parameters',
+    [`default: ${described('Coded', "'application/json; charset=utf-8'")}`],
+    'Coded',
+    JSON_TYPE,
+  ],
   ['{ message }', [`default: ${described('Said')}`], 'Said', JSON_TYPE],
   ['a text', [`default: ${described('Text', 'text/plain')}`], 'Text', 'text/plain; charset=utf-8'],
   [
