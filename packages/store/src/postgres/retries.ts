@@ -35,10 +35,10 @@ const CONFLICT = /^(40001|40P01)$/
 const LOST = /^(08|25006|40|57P)/
 /** The server has lost its connection to another node. Its own clients stay. */
 const NODE_LOST = /^08/
-/** No such table, not permitted, out of resources, locked, cancelled, I/O error, not supported. */
-const REFUSED = /^(42P01|42501|53|55P03|57014|58|0A000)/
+/** No such table, not permitted, by a constraint or a trigger, out of resources, locked, cancelled, I/O error, not supported. */
+const REFUSED = /^(42P01|42501|23|P0|53|55P03|57014|58|0A000)/
 /** The refusals of a single statement. Others, with other parameters, may be done. */
-const OF_STATEMENT = /^(42501|53|55P03|57014|58|0A000)/
+const OF_STATEMENT = /^(42501|23|P0|53|55P03|57014|58|0A000)/
 /** The wait for a lock took too long. */
 const LOCKED = '55P03'
 /** A wait took too long, or was cancelled. A YugabyteDB bounds the whole statement: see session.ts. */

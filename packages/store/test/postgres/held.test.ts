@@ -95,7 +95,18 @@ t.test('the writes of owners who were held up share a commit again', async (t) =
   t.equal(store.stats().commits - before, 1)
 })
 
-for (const code of ['53100', '53200', '53400', '58030', '57014', '55P03', '0A000', '42501']) {
+for (const code of [
+  '53100',
+  '53200',
+  '53400',
+  '58030',
+  '57014',
+  '55P03',
+  '0A000',
+  '42501',
+  'P0001',
+  '23514',
+]) {
   t.test(`a statement that is refused with ${code} is refused alone`, async (t) => {
     const { store, sql } = await open(t, server, limits(5, 5))
     await prepare(store)

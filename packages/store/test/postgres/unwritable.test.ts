@@ -9,6 +9,25 @@ import { range } from '../../../../test/support/engines.ts'
 
 const server = await startPostgres(t)
 
+const REFUSALS = [
+  {
+    refuse: 'REVOKE INSERT ON plants FROM guest',
+    allow: 'GRANT INSERT ON plants TO guest',
+    message: 'permission denied for table plants',
+  },
+  {
+    refuse: `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'closed'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    allow: 'DROP TRIGGER refuse ON plants',
+    message: 'closed',
+  },
+  {
+    refuse: 'ALTER TABLE plants ADD CONSTRAINT none CHECK (key < 0) NOT VALID',
+    allow: 'ALTER TABLE plants DROP CONSTRAINT none',
+    message: 'violates check constraint "none"',
+  },
+]
+
 t.test(
   'a collection that can not be written to is not ready, and the reason is logged once',
   async (t) => {
@@ -30,17 +49,19 @@ t.test(
     const ready = async () => (await fetch(`http://127.0.0.1:${service.adminPort}/readyz`)).status
     t.equal(await create(1), 200)
     t.equal(await ready(), 200)
-    await server.sql('REVOKE INSERT ON plants FROM guest', url)
-    const statuses = await Promise.all(range(50).map(create))
-    t.strictSame(new Set([...statuses, await create(60)]), new Set([503]))
-    await eventually(async () => (await ready()) === 503)
     const lines = () => linesOf(service.printed.stdout)
-    await eventually(() => lines().some(({ msg }) => msg === 'the store does not answer a probe'))
-    const reasons = lines().filter(({ msg }) => msg === 'request failed')
-    t.match(reasons, [{ err: { message: 'permission denied for table plants' } }])
-    t.equal(reasons.length, 1)
-    await server.sql('GRANT INSERT ON plants TO guest', url)
-    await eventually(async () => (await ready()) === 200)
-    t.equal(await create(2), 200)
+    for (const [at, { refuse, allow, message }] of REFUSALS.entries()) {
+      await server.sql(refuse, url)
+      const statuses = await Promise.all(range(50).map(create))
+      t.strictSame(new Set([...statuses, await create(60)]), new Set([503]), message)
+      await eventually(async () => (await ready()) === 503)
+      await eventually(() => lines().some(({ msg }) => msg === 'the store does not answer a probe'))
+      const reasons = lines().filter(({ msg }) => msg === 'request failed')
+      t.match(reasons.at(-1), { err: { message } })
+      t.equal(reasons.length, at + 1)
+      await server.sql(allow, url)
+      await eventually(async () => (await ready()) === 200)
+      t.equal(await create(100 + at), 200)
+    }
   },
 )
