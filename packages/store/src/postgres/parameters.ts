@@ -3,6 +3,7 @@
 /** Texts that the service, or pg, takes as they are. */
 const ANY = /^/
 const NUMBER = /^-?\d+$/
+const POSITIVE = /^[1-9]\d*$/
 const BOOLEAN = /^(true|false)$/
 
 /** The parameters, with their values. */
@@ -11,7 +12,7 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
   channel_binding: /^(disable|prefer|require)$/,
   client_encoding: /^(auto|UTF8|UTF-8|utf8|utf-8)$/, // always UTF-8
   connect_timeout: NUMBER, // the service bounds it: see session.ts
-  connection_limit: /^[1-9]\d*$/,
+  connection_limit: POSITIVE,
   dbname: ANY,
   fallback_application_name: ANY,
   gssencmode: /^(disable|prefer)$/, // there is no GSSAPI
@@ -20,16 +21,24 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
   keepalives_count: NUMBER,
   keepalives_idle: NUMBER,
   keepalives_interval: NUMBER,
+  krbsrvname: ANY, // there is no GSSAPI
   load_balance_hosts: /^(disable|random)$/,
+  max_protocol_version: /^(3\.[02]|latest)$/, // pg speaks 3.0
+  min_protocol_version: /^3\.0$/,
   options: ANY,
   password: ANY,
   pgbouncer: BOOLEAN, // a pooler is noticed
   pool_timeout: NUMBER, // an operation is answered within DATABASE_TIMEOUT
   port: ANY,
+  prepared_statements: BOOLEAN, // behind a pooler nothing is prepared
+  schema: /^public$/, // the usual one
   shard: /^owner$/,
+  socket_timeout: NUMBER, // as pool_timeout
   ssl: /^true$/,
+  ssl_max_protocol_version: /^TLSv1\.3$/,
   ssl_min_protocol_version: /^TLSv1(\.[123])?$/,
   sslcert: ANY,
+  sslcertmode: /^allow$/,
   sslcompression: /^0$/,
   sslkey: ANY,
   // libpq has `allow` and `prefer`, too. They protect from nobody: a server without TLS is connected to without it.
@@ -41,6 +50,7 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
   supa: ANY, // a name, without a meaning for a connection
   target_session_attrs: /^(any|read-write|primary)$/, // a server that takes writes
   tcp_user_timeout: NUMBER,
+  uselibpqcompat: /^true$/, // TLS is as in libpq anyway
   user: ANY,
   workaround: ANY, // of an adapter
 }
@@ -61,6 +71,7 @@ export function checkParameters(parameters: URLSearchParams): void {
 /** The values of a parameter as words. */
 function wordsOf({ source }: RegExp): string {
   if (source === NUMBER.source) return 'an integer'
-  const words = source.replace(/^\^\(?|\)?\$$/g, '').split('|')
+  if (source === POSITIVE.source) return 'an integer from 1'
+  const words = source.replace(/^\^\(?|\)?\$$|\\/g, '').split('|')
   return words.length > 1 ? `one of ${words.join(', ')}` : words.join()
 }

@@ -56,6 +56,10 @@ t.test('addresses as hosted PostgreSQL hands them out', (t) => {
     'keepalives=1&keepalives_idle=10&keepalives_interval=5&keepalives_count=3&tcp_user_timeout=9000',
     'client_encoding=UTF8&gssencmode=disable&sslsni=1&ssl_min_protocol_version=TLSv1.3',
     'statement_cache_size=0',
+    'schema=public&socket_timeout=30&prepared_statements=false', // as tools of Node and Rails write it
+    'sslmode=require&uselibpqcompat=true', // what pg asks for, and the service does anyway
+    'sslmode=require&sslcertmode=allow&ssl_max_protocol_version=TLSv1.3&krbsrvname=postgres',
+    'min_protocol_version=3.0&max_protocol_version=latest',
   ])
     t.doesNotThrow(
       () => readAddress(`postgresql://u:p@db.example/plants?${parameters}`),
@@ -81,6 +85,12 @@ t.test('what would weaken an address is refused by its name', (t) => {
     ['client_encoding=LATIN1', /^client_encoding must be /],
     ['connect_timeout=soon', /^connect_timeout must be an integer$/],
     ['ssl=1', /^ssl must be true$/],
+    ['connection_limit=0', /^connection_limit must be an integer from 1$/],
+    ['schema=mine', /^schema must be public$/],
+    ['sslcertmode=require', /^sslcertmode must be allow$/],
+    ['ssl_max_protocol_version=TLSv1.2', /^ssl_max_protocol_version must be TLSv1\.3$/],
+    ['min_protocol_version=3.2', /^min_protocol_version must be 3\.0$/],
+    ['uselibpqcompat=false', /^uselibpqcompat must be true$/],
     ['sslcrl=a', /^there is no parameter sslcrl, only application_name, /],
     ['require_auth=scram-sha-256', /^there is no parameter require_auth, /],
     ['__proto__=a', /^there is no parameter __proto__, /],
@@ -150,7 +160,8 @@ t.test('TLS without a question first, and authorities of the system', async (t) 
   const unknown = { name: 'StartupError', message: /: self-signed certificate/ }
   await t.rejects(use(addressOf(direct)), unknown)
   const list = program('token', 'list')
-  const system = { DATABASE_URL: addressOf('sslrootcert=system') }
+  // To read the authorities of the system takes seconds on a busy machine.
+  const system = { DATABASE_URL: addressOf('sslrootcert=system'), DATABASE_TIMEOUT: '10' }
   t.match(await run(list, system), { code: 1, stderr: /self-signed certificate/ })
   t.match(await run(list, { ...system, SSL_CERT_FILE: CERTIFICATE }), { code: 0 })
 })
