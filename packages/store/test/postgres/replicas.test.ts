@@ -20,7 +20,7 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const [ROUNDS, SECONDS] = isLong ? [15, 15] : [1, 3]
 /** Seconds within which a replica must work again after the last fault. */
 const RECOVERY = 10
-t.setTimeout(isLong ? 3_600_000 : 120_000)
+t.setTimeout(isLong ? 3_600_000 : 600_000)
 
 const server = brought() === undefined ? await startPostgres(t) : undefined
 const url = await (server ?? (await openDatabases(t))).createDatabase()
