@@ -28,6 +28,18 @@ export function isOther(
   return !Object.hasOwn(properties, name) && !patterns.some((pattern) => matches(pattern, name))
 }
 
+/** Why fewer members are allowed than are required, whatever their names. */
+export function closedFault(parts: Parts): string | undefined {
+  const least = Math.max(0, ...parts.map(({ minProperties = 0 }) => minProperties))
+  const allowed = parts
+    .filter((part) => part.additionalProperties === false && !part.patternProperties)
+    .map(({ properties = {} }) => Object.keys(properties).length)
+  const most = Math.min(...allowed)
+  return least > most
+    ? `minProperties ${least} is more than the members that additionalProperties: false allows: ${most}`
+    : undefined
+}
+
 /** Whether a name has a pattern; true if nobody can say. */
 function matches(pattern: string, name: string): boolean {
   try {

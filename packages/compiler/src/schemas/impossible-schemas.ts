@@ -2,7 +2,14 @@
 // can't be decided here, as by `pattern` or `if`, counts as possible: a warning is always right.
 import type { Keywords, Schema } from '@plant-store/json-schema'
 import { boundsFault, sizeFault } from './impossible-bounds.ts'
-import { isOther, itemSchemas, memberSchemas, mentions, ownValue } from './impossible-members.ts'
+import {
+  closedFault,
+  isOther,
+  itemSchemas,
+  memberSchemas,
+  mentions,
+  ownValue,
+} from './impossible-members.ts'
 import { hasNoKeywords, type Parts, typesOf } from './impossible-types.ts'
 
 /** The side that gets a value: what is `readOnly` is required only of responses, what is `writeOnly` only of requests. */
@@ -122,7 +129,7 @@ export class Impossibility {
   }
 
   #faultOfObject(parts: Parts): string | undefined {
-    const fault = sizeFault(parts, 'minProperties', 'maxProperties')
+    const fault = sizeFault(parts, 'minProperties', 'maxProperties') ?? closedFault(parts)
     if (fault !== undefined) return fault
     const required = this.#requiredNames(parts)
     const most = Math.min(...parts.map(({ maxProperties = Infinity }) => maxProperties))
