@@ -17,6 +17,8 @@ export class TestFiles {
   readonly #seconds: number
   /** What files that have failed have printed, line by line. */
   readonly #failed = new Map<string, string[]>()
+  /** Files in which a test ran that is not still to be written. */
+  readonly #written = new Set<string>()
   #left: string[]
   #checks = 0
 
@@ -29,6 +31,11 @@ export class TestFiles {
 
   get areGreen(): boolean {
     return this.#failed.size === 0
+  }
+
+  /** The files that have a test of their own: one that is marked as `todo` is none. */
+  get written(): ReadonlySet<string> {
+    return this.#written
   }
 
   /** Runs the files. @param jobs how many at a time */
@@ -51,6 +58,7 @@ export class TestFiles {
     })
     const [report] = await Promise.all([text(child.stdout), once(child, 'close')])
     this.#checks += report.match(/^ *(not )?ok \d+(?!.* # time=)/gm)?.length ?? 0
+    if (/^ *(not )?ok \d+(?!.* # (TODO|SKIP))/m.test(report)) this.#written.add(file)
     const [, reason] = /^1\.\.0 # ?(.*)/m.exec(report) ?? []
     const took = `${((performance.now() - start) / 1000).toFixed(1)} s`
     const passed = reason === undefined ? 'ok    ' : 'skipped'
