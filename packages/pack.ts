@@ -1,9 +1,20 @@
 // `npm run pack [-- FOLDER [PACKAGE]]`: makes a tarball of each package, to install or to publish; by default in dist/. What is packed is
 // JavaScript, because Node strips no types below `node_modules`. Packed twice, it is the same bytes.
 import { execFileSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { product } from '../service/product.ts'
+import { FILES, gatherTemplates } from './compiler/src/commands/templates.ts'
 
 /** In this order each is compiled against the declarations of those before it. */
 const PACKAGES = ['json-schema', 'engine', 'store', 'compiler', 'testing'] as const
@@ -30,7 +41,8 @@ const project = manifestOf('.')
 const [folder = join(ROOT, 'dist'), chosen] = process.argv.slice(2)
 const target = resolve(folder)
 const names = PACKAGES.filter((name) => chosen === undefined || chosen === name)
-const build = join(ROOT, 'dist/build')
+/** Of this process alone: others may pack at the same time. Below the project, so that its packages are found. */
+const build = join(ROOT, `dist/build-${process.pid}`)
 const tarballs = names.map((name) => join(target, `plant-store-${name}-${project.version}.tgz`))
 if (!areCurrent()) packAll()
 for (const file of tarballs) console.log(relative('.', file))
@@ -38,7 +50,7 @@ for (const file of tarballs) console.log(relative('.', file))
 /** Whether the tarballs are newer than what is packed. */
 function areCurrent(): boolean {
   const sources = globSync(
-    ['LICENSE', 'package.json', 'tsconfig.json', 'packages/{*.ts,*/*.*,*/src/**}'],
+    ['LICENSE', 'package.json', 'package-lock.json', ...FILES, 'packages/{*.ts,*/*.*,*/src/**}'],
     { cwd: ROOT },
   )
   const newest = Math.max(...sources.map((file) => statSync(join(ROOT, file)).mtimeMs))
@@ -49,15 +61,27 @@ function areCurrent(): boolean {
 
 function packAll(): void {
   mkdirSync(target, { recursive: true })
-  rmSync(build, { recursive: true, force: true })
-  for (const name of names) {
-    const staging = join(build, name)
-    compile(name, staging)
-    copyOthers(name, staging)
-    writeJson(join(staging, 'package.json'), packedManifest(name))
-    const words = ['pack', '--silent', '--ignore-scripts', '--pack-destination', target]
-    execFileSync('npm', words, { cwd: staging })
+  try {
+    for (const name of names) packOne(name)
+    for (const file of tarballs) {
+      // Whoever reads it meanwhile has the old one, or the new one.
+      const copied = `${file}.${process.pid}`
+      cpSync(join(build, basename(file)), copied)
+      renameSync(copied, file)
+    }
+  } finally {
+    rmSync(build, { recursive: true, force: true })
   }
+}
+
+function packOne(name: string): void {
+  const staging = join(build, name)
+  compile(name, staging)
+  copyOthers(name, staging)
+  if (name === 'compiler') writeTemplates(staging)
+  writeJson(join(staging, 'package.json'), packedManifest(name))
+  const words = ['pack', '--silent', '--ignore-scripts', '--pack-destination', build]
+  execFileSync('npm', words, { cwd: staging })
 }
 
 function manifestOf(folder: string): Manifest {
@@ -116,6 +140,12 @@ function copyOthers(name: string, folder: string): void {
     mkdirSync(dirname(to), { recursive: true })
     cpSync(join(from, file), to)
   }
+}
+
+/** The files that the compiler makes new services from. */
+function writeTemplates(folder: string): void {
+  const text = JSON.stringify(gatherTemplates(product))
+  writeFileSync(join(folder, 'dist/commands/templates.json'), text)
 }
 
 /** The package.json of a tarball. */

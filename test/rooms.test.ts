@@ -36,6 +36,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['core'],
   ],
   compiler: [
+    ['bin.ts'],
     ['index.ts'],
     ['commands'],
     ['compile.ts'],

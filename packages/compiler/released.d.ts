@@ -9,5 +9,5 @@ export declare const dev: (
 export declare const generate: (product: Product) => Promise<void>
 export declare const lint: (product: Product) => Promise<void>
 export declare const loadCompiler: LoadCompiler
-export declare const newService: (product: Product) => Promise<void>
+export declare const newService: (product?: Product) => Promise<void>
 export {}

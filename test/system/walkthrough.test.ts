@@ -1,15 +1,6 @@
 // The README's sections "Contract and method" and "Add an operation", and service/add-a-resource.md, done as they say in
-// copies of the project; and services of their own that `npm run new` makes.
-import {
-  copyFileSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { resolve } from 'node:path'
+// copies of the project; and services of their own that `npm run new` makes, upgraded as packages/compiler/UPGRADE.md says.
+import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { run, start } from '../support/process.ts'
 import { copyProject, eventually, freePort, NPM } from '../support/project.ts'
@@ -20,22 +11,27 @@ t.jobs = 3
 /** In the short form, types and those tests only that read the contract of the project. */
 const isLong = process.env['LONG'] === '1'
 const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
-const OF_ANOTHER = 'packages/testing/test/second.test.ts'
-const TESTS = ['test/{readme,rooms}.test.ts', 'test/{contract,product}/*.test.ts']
+const TESTS = ['test/{readme,rooms,contract,methods,plant-*}.test.ts']
+/** What must pass in a copy of the project, and in a new service: words of npm. */
+const OF_PROJECT = [CHECK, isLong ? ['test'] : ['run', 'test:file', '--', ...globSync(TESTS)]]
+const OF_SERVICE = [['run', 'check'], ['test']]
+/** The version to which a service is upgraded. */
+const NEXT = '999.0.0'
 
 const [yaml = '', method = '', promised = ''] = blocksOf(
   'README.md',
   'Contract and method',
   '## Docs',
 )
-/** A service that was made by the command does not have it. */
-const skipIfNew = existsSync('service/new.ts') ? false : 'the service was made by npm run new'
 const promises = promised.trim().split(/\n */)
 const RESOURCE = 'service/add-a-resource.md'
 const added = blocksOf(RESOURCE, 'The steps')
 const [textKey] = blocksOf(RESOURCE, 'Keys and cursors')
 const [failure = ''] = blocksOf('service/guards-and-errors.md', 'Errors')
-const [takeOver = ''] = blocksOf('service/README.md', 'Take over a newer engine')
+const [install = '', , checkAll = ''] = blocksOf(
+  'packages/compiler/UPGRADE.md',
+  'To a newer version',
+)
 
 t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
   const port = await freePort()
@@ -92,12 +88,12 @@ t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
     async (t) => {
       edit('service/plant-service.ts', /^}/m, (match) => `\n${method}${match}`)
       await passes(t)
-      const { code, stderr } = await run(
-        [process.execPath, 'test/support/statuses.ts'],
-        environment,
-        folder,
-      )
-      t.strictSame([code, stderr], [0, ''], 'each declared status was produced')
+      const program = `import { missingStatuses } from './packages/testing/src/answers/missing-statuses.ts'
+import { product } from './service/product.ts'
+console.log(await missingStatuses(product))`
+      const command = [process.execPath, '--input-type=module', '--eval', program]
+      const { stdout, stderr } = await run(command, environment, folder)
+      t.strictSame([stdout, stderr], ['[]\n', ''], 'each declared status was produced')
     },
   )
 })
@@ -139,7 +135,7 @@ paths:
 }
 
 for (const [what, [document, path]] of Object.entries(DOCUMENTS)) {
-  t.test(`a new service ${what}`, { skip: skipIfNew }, async (t) => {
+  t.test(`a new service ${what}`, async (t) => {
     const { folder, passes } = await makeService(t, document)
     const port = await freePort()
     const environment = { PORT: String(port) }
@@ -151,49 +147,50 @@ for (const [what, [document, path]] of Object.entries(DOCUMENTS)) {
     const { status } = await fetch(`http://127.0.0.1:${port}${path}`)
     t.equal(status, 501, 'an operation is answered until its method is written')
     await passes(t)
-    mkdirSync(`${folder}/test/product`)
-    writeFileSync(`${folder}/test/product/first.test.ts`, "import t from 'tap'\n\nt.pass()\n")
-    const statuses = await run([process.execPath, 'test/support/statuses.ts'], {}, folder)
-    t.match(statuses, { code: 0, stderr: '' }, 'a first test does not ask for what is not written')
   })
 }
 
-t.test(
-  'a new service of the contract in test/system/books/, with its methods',
-  { skip: skipIfNew },
-  async (t) => {
-    const contract = readFileSync('test/system/books/openapi.yaml', 'utf8')
-    const [books = '', keySchema = ''] = [contract, textKey].map((text) =>
-      text?.replaceAll(/^ +/gm, ''),
-    )
-    t.ok(keySchema !== '' && books.includes(keySchema), 'the schema of a text key in a path')
-    const { folder, passes } = await makeService(t, contract)
+t.test('a new service of the contract in test/system/books/, with its methods', async (t) => {
+  const contract = readFileSync('test/system/books/openapi.yaml', 'utf8')
+  const [books = '', keySchema = ''] = [contract, textKey].map((text) =>
+    text?.replaceAll(/^ +/gm, ''),
+  )
+  t.ok(keySchema !== '' && books.includes(keySchema), 'the schema of a text key in a path')
+  const { folder, passes } = await makeService(t, contract)
+  await passes(t)
+
+  t.test('its methods are written', { timeout: 3_600_000 }, async (t) => {
+    for (const [from, to] of [
+      ['product', 'product'],
+      ['library', 'library-service'],
+    ] as const)
+      copyFileSync(`test/system/books/${from}.ts.txt`, `${folder}/service/${to}.ts`)
+    writeFileSync(`${folder}/service/failure.ts`, failure)
     await passes(t)
+  })
 
-    t.test('its methods are written', { timeout: 3_600_000 }, async (t) => {
-      for (const [from, to] of [
-        ['product', 'product'],
-        ['library', 'library-service'],
-      ] as const)
-        copyFileSync(`test/system/books/${from}.ts.txt`, `${folder}/service/${to}.ts`)
-      writeFileSync(`${folder}/service/failure.ts`, failure)
-      await passes(t)
-    })
+  t.test('it is upgraded by one line', { timeout: 3_600_000 }, async (t) => {
+    const newer = await packNextVersion(t)
+    const product = readFileSync(`${folder}/service/product.ts`, 'utf8')
+    const commands = install.replace('../plant-store', newer)
+    for (const command of [commands, checkAll]) {
+      const { code, stdout, stderr } = await run(
+        ['env', '-u', 'NODE_OPTIONS', 'sh', '-ec', command],
+        {},
+        folder,
+      )
+      t.equal(code, 0, `${command}\n${stdout}${stderr}`)
+    }
+    const installed = readFileSync(
+      `${folder}/node_modules/@plant-store/engine/package.json`,
+      'utf8',
+    )
+    t.match(installed, `"version": "${NEXT}"`)
+    t.equal(readFileSync(`${folder}/service/product.ts`, 'utf8'), product)
+  })
+})
 
-    t.test('it takes over a newer engine', { timeout: 3_600_000 }, async (t) => {
-      await commitNextVersion(t, folder)
-      const [checkout = '', generate = ''] = takeOver.split('\n')
-      for (const command of [checkout.replace('VERSION', 'next'), generate])
-        t.match(await run(['sh', '-ec', command], {}, folder), { code: 0 })
-      t.ok(existsSync(`${folder}/service/engine/new.ts`), 'what is new is there')
-      t.notOk(existsSync(`${folder}/test/support/gone.ts`), 'what is gone is gone')
-      t.match(readFileSync(`${folder}/service/product.ts`, 'utf8'), "name: 'library'")
-      await passes(t)
-    })
-  },
-)
-
-/** Runs `npm run new`. In the short form, the packages are shared with the project. */
+/** Runs `npm run new`, and installs the packages of the new service. */
 async function makeService(t: Test, document: string) {
   t.setTimeout(3_600_000)
   t.teardown(() => undefined) // tap removes the folder after it
@@ -202,25 +199,20 @@ async function makeService(t: Test, document: string) {
   const command = [...NPM, 'run', 'new', '--', folder, `${parent}/contract.yaml`]
   const { code, stderr } = await run(command, {})
   t.strictSame([code, stderr], [0, ''])
-  const service = follow(folder)
-  if (isLong) t.match(await service.npm('ci'), { code: 0 })
-  else symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  const service = follow(folder, {}, OF_SERVICE)
+  t.match(await service.npm('ci', '--prefer-offline'), { code: 0 })
   return service
 }
 
-/** Commits a service, and beside it, as `next`, a version of the project with one file more and one less. */
-async function commitNextVersion(t: Test, folder: string): Promise<void> {
-  const newer = copyProject(t)
-  writeFileSync(`${newer}/service/engine/new.ts`, 'export {}\n')
-  writeFileSync(`${folder}/test/support/gone.ts`, 'export {}\n')
-  const git = 'git -c user.name=a -c user.email=a@b.example'
-  const commit = `${git} add --all && ${git} commit --quiet --message a`
-  for (const [command, where] of [
-    [commit, folder],
-    [`git init --quiet --initial-branch=next && ${commit}`, newer],
-    [`git fetch --quiet '${newer}' next:next`, folder],
-  ] as const)
-    t.match(await run(['sh', '-ec', command], {}, where), { code: 0 }, command)
+/** Packs a copy of the project that has another version. @returns its folder */
+async function packNextVersion(t: Test): Promise<string> {
+  const folder = copyProject(t)
+  for (const file of globSync('{.,packages/*}/package.json')) {
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(`${folder}/${file}`, text.replace(/"version": ".*"/, `"version": "${NEXT}"`))
+  }
+  t.match(await run([...NPM, 'run', 'pack'], {}, folder), { code: 0 })
+  return folder
 }
 
 /** The code blocks of a section, from its title to the next title of its level. */
@@ -247,7 +239,11 @@ function copyToFollow(t: Test, environment: Record<string, string> = {}) {
 }
 
 /** What is done in the folder of a service. */
-function follow(folder: string, environment: Record<string, string> = {}) {
+function follow(
+  folder: string,
+  environment: Record<string, string> = {},
+  checks: readonly (readonly string[])[] = OF_PROJECT,
+) {
   /** Runs npm. */
   const npm = (...words: string[]) => run([...NPM, ...words], environment, folder)
   /** Changes a file at a place, which it must have. */
@@ -258,8 +254,7 @@ function follow(folder: string, environment: Record<string, string> = {}) {
   }
   /** Runs the checks and the tests to the end. Each test that fails is a failure of its own, with its name. */
   const passes = async (t: Test) => {
-    const files = globSync(TESTS, { cwd: folder, exclude: [OF_ANOTHER] })
-    for (const words of [CHECK, isLong ? ['test'] : ['run', 'test:file', '--', ...files]]) {
+    for (const words of checks) {
       const { code, stdout, stderr } = await npm(...words)
       const what = `npm ${words.slice(0, 3).join(' ')}`
       if (code === 0) continue

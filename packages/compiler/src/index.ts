@@ -54,7 +54,7 @@ export const lint = async (product: Product) =>
   (await loadProgram(() => import('./commands/linter.ts'))).lint(product)
 /**
  * `npm run new`: makes a service of another contract, in a folder of its own.
- * @param product of the service that is copied, without what is only its own
+ * @param product of the clone that it runs in. An installed compiler needs none: it has the files with it
  * @example
  * ```ts
  * import { newService } from '@plant-store/compiler'
@@ -63,5 +63,5 @@ export const lint = async (product: Product) =>
  * await newService(product)
  * ```
  */
-export const newService = async (product: Product) =>
+export const newService = async (product?: Product) =>
   (await loadProgram(() => import('./commands/new-service.ts'))).newService(product)

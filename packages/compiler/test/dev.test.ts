@@ -68,18 +68,15 @@ t.test(
     )
     await eventually(async () => (await get('/later/7', authorized))[0] === 200)
 
-    // Broken code is reported, and the service runs again when it is fixed, or changed in any folder.
+    // Broken code is reported, and the service runs again when it is fixed.
     const change = (name: string, from: string | RegExp, to: string) => {
       const file = `${folder}/service/${name}`
       writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
     }
     change('plant-service.ts', /$/, 'x(\n')
     await eventually(() => /plant-service\.ts:\d+\n[^]*SyntaxError/.test(printed.stderr))
-    change('engine/contract/security.ts', 'An access token is needed', 'Changed')
     change('plant-service.ts', /x\(\n$/, '')
-    await until('/plants', /Changed/)
-    change('engine/contract/security.ts', 'Changed', 'Changed again')
-    await until('/plants', /Changed again/)
+    await eventually(async () => (await get('/later/7', authorized))[0] === 200)
   },
 )
 

@@ -1,7 +1,7 @@
 // What is printed of a document into code, comments, Markdown and commands: whatever its author writes, it stays a text.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
@@ -9,8 +9,9 @@ import { inspect } from '../src/compile.ts'
 import { toLines } from '../src/read/diagnostics.ts'
 import { examplesOf } from '../src/operations/examples.ts'
 import { generateTypes } from '../src/commands/generate.ts'
-import { planService } from '../src/commands/new-service.ts'
-import { type Plan, writeChangelog, writeProduct, writeReadme } from '../src/commands/new-texts.ts'
+import { writeAgents, writeChangelog, writeReadme } from '../src/commands/new-pages.ts'
+import { type Plan, planService } from '../src/commands/new-plan.ts'
+import { writeProduct, writeTest } from '../src/commands/new-texts.ts'
 import {
   docComment,
   keyCode,
@@ -152,14 +153,13 @@ async function printAll(folder: string, document: string) {
   const methods = [...operations.values()].map(({ normal }) => {
     return { id: normal.id, method: examplesOf(root, normal).method }
   })
-  const code = relative(folder, 'service')
   const named = { ...plan, slug: 'stubs', className: 'Stubs' }
-  const product = writeProduct(named, true).replaceAll(/'\.\/(engine|store)\//g, `'${code}/$1/`)
   const pasted = methods.map(({ method }) => method).join('\n')
   const codes = {
     'contract.gen.ts': await generateTypes(file, `${folder}/contract.gen.ts`, hooks),
-    'product.ts': product,
-    'stubs-service.ts': writeClass({ name: 'Stubs', code, methods }),
+    'product.ts': writeProduct(named),
+    'first.test.ts': writeTest(named).replace('../service/', './'),
+    'stubs-service.ts': writeClass({ name: 'Stubs', code: '.', methods }),
     'pasted.ts': `export class Pasted {\n${pasted}\n}\n`,
   }
   return { plan, codes }
@@ -167,7 +167,8 @@ async function printAll(folder: string, document: string) {
 
 function checkMarkdown(t: Test, plan: Plan): void {
   const tame = { ...plan, title: 'Small', guards: plan.guards.map(() => 'login') }
-  for (const write of [writeReadme, writeChangelog]) {
+  const readme = (shown: Plan) => writeReadme(shown, 'https://here.example', false)
+  for (const write of [readme, writeAgents, writeChangelog]) {
     const [lines, usual] = [write(plan).split(/[\n\r\u2028\u2029]/), write(tame).split('\n')]
     t.equal(lines.length, usual.length)
     const changed = lines.filter((line, index) => line !== usual[index]).join('\n')

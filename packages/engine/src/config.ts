@@ -205,6 +205,12 @@ export function callersFolder(script: string): string {
   return running === script ? folder : '.'
 }
 
+/** The environment for another program, without the variables whose names have a pattern. */
+export function environmentWithout(names: RegExp): Record<string, string | undefined> {
+  const others = Object.entries(process.env).filter(([name]) => !names.test(name))
+  return Object.fromEntries(others)
+}
+
 /** A text of this pattern. A text that begins like a URL must be a valid URL. */
 function text(values: string, pattern = /^/): Type<string> {
   const isValid = (text: string) =>

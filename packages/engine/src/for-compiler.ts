@@ -1,6 +1,6 @@
 // The door for the compiler: the rules that compiler and engine share. They are not a part of index.ts, which every program
 // loads.
-export { callersFolder } from './config.ts'
+export { callersFolder, environmentWithout } from './config.ts'
 export type {
   Body,
   BodyKind,

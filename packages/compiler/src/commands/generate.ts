@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { accept, inspect } from '../compile.ts'
+import { accept, inspect, type Inspected } from '../compile.ts'
 import { dryRun } from './draft.ts'
 import { keyCode, linesCode, stringCode, withoutStrings } from '../operations/printing.ts'
 import { addStubs } from './stubs.ts'
@@ -24,7 +24,22 @@ export async function generateTypes(
   product: ProductHooks = {},
   note?: (line: string) => void,
 ): Promise<string> {
-  const inspected = await inspect(file, product)
+  return writeGenerated(await inspect(file, product), { file, target }, note)
+}
+
+interface Paths {
+  /** Of the OpenAPI document. */
+  readonly file: string
+  /** Of the generated file. */
+  readonly target: string
+}
+
+/** The text of the generated file. @throws {StartupError} with file, line and reason of each fault */
+export function writeGenerated(
+  inspected: Inspected,
+  { file, target }: Paths,
+  note?: (line: string) => void,
+): string {
   const compiled = accept(inspected, note)
   const { root, schemas, operations } = inspected
   const types = writeTypes(root, schemas, [...operations.values()])

@@ -20,15 +20,19 @@ const OPTIONS = {
 } as const
 
 /**
- * The words for Node to run the linter. Node's permissions (https://nodejs.org/api/permissions.html) keep it from other
+ * The words for Node to run the linter in a folder. Node's permissions (https://nodejs.org/api/permissions.html) keep it from other
  * files, offline.ts from the network.
  * @param words the name of a document, and options of the linter
- * @param folders that it may read, besides the working folder
+ * @param folders that it may read, besides the one that it works in
  */
-function linterWords(words: readonly string[], folders: readonly string[]): string[] {
-  const here = realpathSync('.')
+export function linterWords(
+  folder: string,
+  words: readonly string[],
+  folders: readonly string[],
+): string[] {
+  const here = realpathSync(folder)
   const packages = resolve(dirname(LINTER), '../../..')
-  const readable = [resolve(), here, packages, import.meta.dirname, ...folders]
+  const readable = [resolve(folder), here, packages, dirname(import.meta.dirname), ...folders]
   return [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
@@ -48,9 +52,8 @@ export function lint({ contract, refsWithin = '.' }: Product): Promise<void> {
       value === true ? `--${name}` : `--${name}=${value}`,
     )
     const widest = resolve(dirname(fileURLToPath(contract.file)), refsWithin)
-    const { status } = spawnSync(process.execPath, linterWords([args[0], ...options], [widest]), {
-      stdio: 'inherit',
-    })
+    const linting = linterWords('.', [args[0], ...options], [widest])
+    const { status } = spawnSync(process.execPath, linting, { stdio: 'inherit' })
     if (status !== 0) process.exitCode = 1
     return Promise.resolve([])
   })

@@ -58,7 +58,10 @@ export async function addStubs(product: Product, file: string): Promise<string[]
 }
 
 /** The methods of operations that no service has. */
-function missingMethods({ root, operations }: Inspected, services: readonly object[]): Stub[] {
+export function missingMethods(
+  { root, operations }: Inspected,
+  services: readonly object[],
+): Stub[] {
   const stubs: Stub[] = []
   for (const { normal } of operations.values()) {
     const { id } = normal

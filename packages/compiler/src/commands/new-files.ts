@@ -1,0 +1,104 @@
+// Writes the files of a new service.
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { runInNewContext } from 'node:vm'
+import { format, type Options } from 'prettier'
+import { parse } from 'yaml'
+import { inspect } from '../compile.ts'
+import { writeGenerated } from './generate.ts'
+import { LEFT_OUT, linterWords } from './linter.ts'
+import { commit } from './new-commit.ts'
+import { addPackages } from './new-packages.ts'
+import { writeAgents, writeChangelog, writeReadme } from './new-pages.ts'
+import type { Plan } from './new-plan.ts'
+import { fitTemplates, repositoryOf } from './new-templates.ts'
+import { writeNginx, writeProduct, writeTest } from './new-texts.ts'
+import { missingMethods, writeClass } from './stubs.ts'
+import { readTemplates, type Source } from './templates.ts'
+import type { ProductHooks } from '@plant-store/engine/for-compiler'
+
+export interface Made {
+  /** What was left out, and why. */
+  readonly notes: readonly string[]
+}
+
+const execute = promisify(execFile)
+/** The most bytes that the linter may print: it may say much of a document. */
+const MAX_OUTPUT = 2 ** 26
+const CONTRACT = 'openapi.yaml'
+const GENERATED = 'service/contract.gen.ts'
+const NGINX = 'deploy/nginx.conf'
+/** Where a service finds the rules of the linter that come with the compiler. */
+const RULES = 'node_modules/@plant-store/compiler/dist/read/refusals.yaml'
+
+/** Makes the service in an empty folder. */
+export async function makeService(plan: Plan, folder: string, source: Source): Promise<Made> {
+  const templates = readTemplates(source.product)
+  const write = (file: string, text: string) => writeFile(folder, file, text)
+  const files = fitTemplates(templates, plan, { hasVendor: !source.isFromRegistry, rules: RULES })
+  for (const [file, text] of files) write(file, text)
+  write(NGINX, writeNginx(files.get(NGINX) ?? '', plan))
+  write(CONTRACT, plan.contract)
+  write('README.md', writeReadme(plan, repositoryOf(templates.project), source.isFromRegistry))
+  write('AGENTS.md', writeAgents(plan))
+  write('CHANGELOG.md', writeChangelog(plan))
+  const style = { ...templates.project.prettier, parser: 'typescript' }
+  for (const [file, text] of await codeOf(plan, folder, style)) write(file, text)
+  await leaveOutProblems(folder)
+  const left = await addPackages(templates, plan, { ...source, folder })
+  const uncommitted = await commit(folder, `Make ${plan.title}`)
+  return { notes: [left, uncommitted].filter((note) => note !== undefined) }
+}
+
+function writeFile(folder: string, file: string, text: string): void {
+  const path = join(folder, file)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+/** The code that comes from the contract, by file. */
+async function codeOf(
+  plan: Plan,
+  folder: string,
+  style: Options,
+): Promise<ReadonlyMap<string, string>> {
+  const paths = { file: join(folder, CONTRACT), target: join(folder, GENERATED) }
+  const inspected = await inspect(paths.file, hooksOf(plan))
+  const methods = missingMethods(inspected, [])
+  const name = plan.className
+  const pretty = (code: string) => format(code, style)
+  return new Map([
+    [GENERATED, writeGenerated(inspected, paths)],
+    ['service/product.ts', await pretty(writeProduct(plan))],
+    [`service/${plan.slug}-service.ts`, await pretty(writeClass({ name, code: '.', methods }))],
+    [`test/${plan.slug}-service.test.ts`, await pretty(writeTest(plan))],
+  ])
+}
+
+/** What product.ts says that a contract is compiled with. */
+function hooksOf({ guards, errorBody }: Plan): ProductHooks {
+  const guardsByName = Object.fromEntries(guards.map((name) => [name, () => undefined]))
+  if (errorBody === undefined) return { guards: guardsByName }
+  const code = runInNewContext(`(${errorBody})`) as NonNullable<ProductHooks['errorBody']> // the compiler wrote it
+  return { guards: guardsByName, errorBody: code }
+}
+
+/** The strict rules of `redocly.yaml` hold for what is written from now on. */
+async function leaveOutProblems(folder: string): Promise<void> {
+  const file = join(folder, 'redocly.yaml')
+  const text = readFileSync(file, 'utf8')
+  // The packages are not there yet.
+  const rules = join(dirname(import.meta.dirname), 'read/refusals.yaml')
+  writeFileSync(
+    file,
+    text.replace(RULES, () => JSON.stringify(rules)),
+  )
+  const words = linterWords(folder, [CONTRACT, '--generate-ignore-file'], [])
+  await execute(process.execPath, words, { cwd: folder, maxBuffer: MAX_OUTPUT })
+  writeFileSync(file, text)
+  const ignored = join(folder, LEFT_OUT)
+  const isClean = Object.keys(parse(readFileSync(ignored, 'utf8')) as object).length === 0
+  if (isClean) rmSync(ignored)
+}
