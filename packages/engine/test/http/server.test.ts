@@ -222,7 +222,7 @@ t.test('what nobody foresaw is 500 and says nothing; the log has it all', async 
   const answer = await call({ path: '/plants', token: demo, failing: true })
   t.match(answer, { status: 500, json: { error: 500, message: 'Internal Server Error' } })
   const faults = log.filter(({ level }) => level === 50)
-  t.match(faults, [{ err: { message: /no such table/, stack: /store\/sqlite/ } }])
+  t.match(faults, [{ err: { message: /no such table/, stack: /store\/src\/sqlite/ } }])
 })
 
 t.test('a CONNECT that is reset ends neither the process nor the service', async (t) => {
