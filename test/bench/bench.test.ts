@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { layersOf } from './profile.ts'
 import { published } from './report.ts'
@@ -62,6 +62,36 @@ t.test('a profile is summed up by layers: native functions count for their calle
   t.equal(table, ['| layer | share |', '| --- | --- |', ...rows].join('\n'))
   t.end()
 })
+
+t.test(
+  'each file of the packages that answer has a layer, and each of their layers has a file',
+  (t) => {
+    const files = globSync('packages/{engine,json-schema,store}/src/**/*.ts')
+    const nodes = files.map((file, id) => ({
+      id,
+      callFrame: { functionName: 'run', url: `file:///x/${file}` },
+    }))
+    const table = layersOf({
+      nodes,
+      samples: nodes.map(({ id }) => id),
+      timeDeltas: files.map(() => 1),
+    })
+    const layers = [...table.matchAll(/^\| (.+) \| .+ % \|$/gm)].map(([, layer = '']) => layer)
+    const expected = [
+      'JSON',
+      'answer',
+      'auth',
+      'body and parameters',
+      'hooks',
+      'log',
+      'metrics',
+      'schema',
+      'store',
+    ]
+    t.strictSame(layers.sort(), expected)
+    t.end()
+  },
+)
 
 t.test('the figures of the README are those of the recorded run', async (t) => {
   for (const [file, text] of Object.entries(published()))
