@@ -148,7 +148,7 @@ async function watched(t: Test, file: string, words: readonly string[], KILL_AT 
 
 /** A program that opens the store FILE, and does something. */
 function opening(what: string): string[] {
-  const stores = JSON.stringify(import.meta.resolve('../../support/stores.ts'))
+  const stores = JSON.stringify(import.meta.resolve('../../../../test/support/stores.ts'))
   const open = `const { openTestStore } = await import(${stores}); const store = await openTestStore({ file: process.env.FILE })`
   return ['--input-type=module', '-e', `${open}; ${what}`]
 }

@@ -8,7 +8,7 @@ import { run, startService } from '../../../../test/support/process.ts'
 import { openNewFile, type Plant } from '../../../../test/support/stores.ts'
 import { issueToken, issueTokenIn } from '../../../../test/support/tokens.ts'
 
-const OPEN = JSON.stringify(import.meta.resolve('../../support/stores.ts'))
+const OPEN = JSON.stringify(import.meta.resolve('../../../../test/support/stores.ts'))
 /** Root may write everything, unless it has lost this right. */
 const restricted = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : []
 
