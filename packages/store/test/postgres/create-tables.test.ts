@@ -126,19 +126,27 @@ t.test(
       await t.rejects(opened(`sslmode=${mode}&sslmode=disable`), { message }, mode)
     }
     const others = [
-      ...['hostaddr', 'sslcrl', 'sslpassword', 'require_auth', 'ssl_max_protocol_version'],
-      ...['statement_timeout', 'query_timeout', 'uselibpqcompat', 'SSLMODE', 'schema', 'service'],
+      ...['hostaddr', 'sslcrl', 'sslpassword', 'require_auth', 'SSLMODE'],
+      ...['statement_timeout', 'query_timeout', 'search_path', 'service'],
     ]
     for (const name of others) {
       const message = new RegExp(`: there is no parameter ${name}, only application_name, `)
       await t.rejects(opened(`${name}=1`), { name: 'StartupError', message }, name)
     }
-    await t.rejects(opened('shard=key'), { message: /: shard must be owner$/ })
+    const values: [parameter: string, message: RegExp][] = [
+      ['shard=key', /: shard must be owner$/],
+      ['schema=mine', /: schema must be public$/],
+      ['ssl_max_protocol_version=TLSv1.2', /: ssl_max_protocol_version must be TLSv1\.3$/],
+      ['uselibpqcompat=false', /: uselibpqcompat must be true$/],
+    ]
+    for (const [parameter, message] of values)
+      await t.rejects(opened(parameter), { name: 'StartupError', message }, parameter)
     const { port } = new URL(url)
     for (const used of [
       'shard=owner',
       'sslmode=disable',
       'application_name=a',
+      'schema=public&uselibpqcompat=true&ssl_max_protocol_version=TLSv1.3',
       `host=127.0.0.1&port=${port}`,
     ])
       await opened(used)
