@@ -1,7 +1,6 @@
 // The door of the compiler, which makes contract.gen.ts from openapi.yaml.
 import type { Product } from '@plant-store/engine'
 import type { LoadCompiler } from '@plant-store/engine/for-compiler'
-import { loadProgram } from './commands/development.ts'
 
 // A program imports only its own modules, so that it starts faster.
 /**
@@ -27,7 +26,7 @@ export const loadCompiler: LoadCompiler = () => import('./compile.ts')
  * ```
  */
 export const generate = async (product: Product) =>
-  (await loadProgram(() => import('./commands/generate.ts'))).generate(product)
+  (await import('./commands/generate.ts')).generate(product)
 /**
  * `npm run dev`: runs the service, which follows its contract and its code.
  * @param load imports the product. It is imported only in the process of the service: a fault in it does not end the watch
@@ -39,7 +38,7 @@ export const generate = async (product: Product) =>
  * ```
  */
 export const dev = async (load: () => Promise<{ product: Product }>) =>
-  (await loadProgram(() => import('./commands/dev.ts'))).dev(load)
+  (await import('./commands/dev.ts')).dev(load)
 /**
  * A part of `npm run check`: Redocly's linter, which reads the working folder, and asks no URL.
  * @example
@@ -50,8 +49,7 @@ export const dev = async (load: () => Promise<{ product: Product }>) =>
  * await lint(product)
  * ```
  */
-export const lint = async (product: Product) =>
-  (await loadProgram(() => import('./commands/linter.ts'))).lint(product)
+export const lint = async (product: Product) => (await import('./commands/linter.ts')).lint(product)
 /**
  * `npm run new`: makes a service of another contract, in a folder of its own.
  * @param product of the clone that it runs in. An installed compiler needs none: it has the files with it
@@ -64,4 +62,4 @@ export const lint = async (product: Product) =>
  * ```
  */
 export const newService = async (product?: Product) =>
-  (await loadProgram(() => import('./commands/new-service.ts'))).newService(product)
+  (await import('./commands/new-service.ts')).newService(product)
