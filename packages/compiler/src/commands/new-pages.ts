@@ -111,11 +111,11 @@ A change is done when \`npm run check && npm test\` pass.
 ## Where things go
 
 - **A method** for each operation, by its \`operationId\`: in \`service/${slug}-service.ts\`, class \`${className}\`, in the place of a \`notWritten\`. It gets
-  \`{ caller, path, query, headers, body }\`, validated and typed as \`Request<'operationId'>\`, and returns \`{ status, body, headers }\`, typed as \`Result<'operationId'>\`.
+  \`{ caller, path, query, header, cookie, body }\`, validated and typed as \`Request<'operationId'>\`, and returns \`{ status, body, headers }\`, typed as \`Result<'operationId'>\`.
   Refuse by \`return refusal(404, 'No such book')\` of \`@plant-store/engine\`. Validate nothing that the contract says.
 - **A second class** for another resource: beside the first, named in \`services\` of \`service/product.ts\`.
 - **What is stored**: \`collections: { books: { schema: 'Book', key: 'text' } }\` in \`service/product.ts\`; \`services: ({ books }) => [new ${className}(books)]\`. A collection has
-  \`create\`, \`find\`, \`list\`, \`replace\`, \`delete\`, each for one caller.
+  \`create\`, \`find\`, \`update\`, \`delete\`, \`list\`, each for one caller.
 - **A client or a database of your own**: \`open\` in \`service/product.ts\`. **Credentials that are no access token**: \`guards\`.
 - **Tests** of what a method decides: \`test/${slug}-service.test.ts\`. \`startProduct\` of \`@plant-store/testing\` starts the service, \`testStore\` of \`@plant-store/store\` is a store in memory.
 
