@@ -498,7 +498,7 @@ export declare function defineProduct<
   const Defined extends Definitions<keyof SchemasOf<Components> & string> = never,
   Own = unknown,
 >(
-  product: Pick<Product, 'name' | 'errorBody' | 'formats' | 'without'> &
+  product: Pick<Product, 'name' | 'errorBody' | 'formats' | 'without' | 'refsWithin'> &
     Partial<Pick<Product, 'tokenPrefix'>> &
     StoreOf<Defined> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>
