@@ -8,8 +8,17 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 
+/** What npm needs of the environment to reach a registry: its proxy, certificates and settings. */
+const REGISTRY =
+  /^(HOME|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(https?|no)_proxy|npm_config_(cache|registry))$/i
+export const FOR_REGISTRY: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value = '']) =>
+    REGISTRY.test(name) ? [[name, value]] : [],
+  ),
+)
+const settings = Object.entries(FOR_REGISTRY).map(([name, value]) => `${name}=${value}`)
 /** npm without tap's hooks: nobody needs the coverage of a copy, and Node 26 crashes when it measures linters. */
-export const NPM = ['env', '-u', 'NODE_OPTIONS', 'npm']
+export const NPM = ['env', '-u', 'NODE_OPTIONS', ...settings, 'npm']
 
 /** Whether this machine has the address ::1. */
 export const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>

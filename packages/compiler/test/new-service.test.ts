@@ -7,6 +7,7 @@ import { namesFrom } from '../src/commands/new-names.ts'
 import { request } from '../../../test/support/helper.ts'
 import { fields } from '../../testing/src/json/fields.ts'
 import { run, startService } from '../../../test/support/process.ts'
+import { FOR_REGISTRY } from '../../../test/support/project.ts'
 import { documentWith, GRAMMAR } from '../../../test/support/hostile.ts'
 import { contract } from '../../../test/support/small.ts'
 
@@ -32,7 +33,7 @@ t.test('the names come from the title', async (t) => {
 })
 
 const newService = (folder: string, document: string, environment: Record<string, string> = {}) =>
-  run([process.execPath, 'service/new.ts', folder, document], environment)
+  run([process.execPath, 'service/new.ts', folder, document], { ...FOR_REGISTRY, ...environment })
 
 const OPERATION = `get:
       operationId: run

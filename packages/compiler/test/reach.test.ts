@@ -7,7 +7,7 @@ import { toLines } from '../src/read/diagnostics.ts'
 import { readContract } from '../../engine/src/contract/contract.ts'
 import { loadCompiler } from '../src/index.ts'
 import { run, start } from '../../../test/support/process.ts'
-import { eventually, serveHttp } from '../../../test/support/project.ts'
+import { eventually, serveHttp, FOR_REGISTRY } from '../../../test/support/project.ts'
 import { contract } from '../../../test/support/small.ts'
 
 const SECRET = 'correct horse'
@@ -174,7 +174,7 @@ t.test('nor by the commands, whose linter reads no other file', { skip }, async 
   const { url, asked } = await listen(t)
   const folder = writeFiles(t, withUrls(url))
   const created = `${folder}/created`
-  const node = (words: string[], cwd = '.') => run([process.execPath, ...words], {}, cwd)
+  const node = (words: string[], cwd = '.') => run([process.execPath, ...words], FOR_REGISTRY, cwd)
   const { code, stderr } = await node([
     'service/new.ts',
     created,

@@ -41,16 +41,22 @@ export async function addPackages(
   const lock = { name, version, lockfileVersion: 3, requires: true, packages }
   const lockFile = join(folder, 'package-lock.json')
   writeJson(lockFile, lock)
-  const words = ['install', '--package-lock-only', '--ignore-scripts', '--prefer-offline']
-  const env = environmentWithout(/^npm_config_local_prefix$/) // the folder in which npm runs this command
   try {
-    await execute('npm', words, { cwd: folder, env })
+    // The cache has what `npm ci` has installed, most often.
+    await finishLock(folder, '--offline').catch(() => finishLock(folder, '--prefer-offline'))
     return undefined
   } catch (error) {
     if (!isFromRegistry) throw error
     rmSync(lockFile)
     return `npm has not found the packages: run \`npm install\` when they are in the registry (${firstLine(reasonOf(error))})`
   }
+}
+
+/** Lets npm complete the lock file, and take out what the service does not need. */
+async function finishLock(folder: string, source: '--offline' | '--prefer-offline'): Promise<void> {
+  const words = ['install', '--package-lock-only', '--ignore-scripts', source]
+  const env = environmentWithout(/^npm_config_local_prefix$/) // the folder in which npm runs this command
+  await execute('npm', words, { cwd: folder, env })
 }
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
