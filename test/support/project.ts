@@ -38,6 +38,17 @@ export function copyProject(t: Test): string {
   return folder
 }
 
+/** Lets a copy of the project run on its own copy of our packages, so that a test can change them. */
+export function useOwnPackages(folder: string): void {
+  const target = `${folder}/node_modules`
+  fs.rmSync(target)
+  fs.mkdirSync(`${target}/@plant-store`, { recursive: true })
+  for (const name of readdirSync('node_modules').filter((entry) => entry !== '@plant-store'))
+    fs.symlinkSync(resolve('node_modules', name), `${target}/${name}`)
+  for (const name of readdirSync('node_modules/@plant-store'))
+    fs.symlinkSync(`../../packages/${name}`, `${target}/@plant-store/${name}`)
+}
+
 /** Puts the tests' product into a copy of the project, in the place of its own. */
 export function putTestProduct(folder: string): void {
   const from = 'test/support/product'
