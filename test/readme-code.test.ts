@@ -6,7 +6,7 @@ import t from 'tap'
 import ts from 'typescript'
 import { startProduct } from '@plant-store/testing'
 import { generateTypes } from '../packages/compiler/src/commands/generate.ts'
-import type { Product } from '../packages/engine/src/index.ts'
+import type { Product } from '@plant-store/engine'
 import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/notes.ts'
 import { run } from './support/process.ts'
 

@@ -1,4 +1,4 @@
-// The README's sections "Contract and method" and "Add an operation", and service/add-a-resource.md, done as they say in
+// The README's sections "Contract and method" and "Add an operation", and service/docs/add-a-resource.md, done as they say in
 // copies of the project; and services of their own that `npm run new` makes, upgraded as packages/compiler/UPGRADE.md says.
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
@@ -24,10 +24,10 @@ const [yaml = '', method = '', promised = ''] = blocksOf(
   '## Docs',
 )
 const promises = promised.trim().split(/\n */)
-const RESOURCE = 'service/add-a-resource.md'
+const RESOURCE = 'service/docs/add-a-resource.md'
 const added = blocksOf(RESOURCE, 'The steps')
 const [textKey] = blocksOf(RESOURCE, 'Keys and cursors')
-const [failure = ''] = blocksOf('service/guards-and-errors.md', 'Errors')
+const [failure = ''] = blocksOf('service/docs/guards-and-errors.md', 'Errors')
 const [install = '', , checkAll = ''] = blocksOf(
   'packages/compiler/UPGRADE.md',
   'To a newer version',

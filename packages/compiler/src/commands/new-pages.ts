@@ -25,7 +25,7 @@ the contract and the types. With a header \`Prefer: code=200\`, it answers an ex
 
 1. In the class \`${className}\`, write a method in the place of a \`notWritten\`. The comment above it is one that answers an example, to begin with; the import
    that it needs is the first line of the file.
-2. What the service stores, name in \`service/product.ts\`, and pass it to the class: [add a resource](${at}/service/add-a-resource.md) shows how.
+2. What the service stores, name in \`service/product.ts\`, and pass it to the class: [add a resource](${at}/service/docs/add-a-resource.md) shows how.
 ${writeUnfinished(plan, at)}
 \`npm run check && npm test\` pass at each step. The tests come from the contract: they ask an operation for its credentials until it is written, and then
 try its examples, valid inputs, and a violation of each rule of its schemas. What your methods decide, test in \`test/${slug}-service.test.ts\`, which has one to begin with.
@@ -74,7 +74,7 @@ function writeUnfinished({ guards, errorBody }: Plan, at: string): string {
     ...(guards.length === 0
       ? []
       : [
-          `Write the guards of ${guards.map(markdown).join(', ')} in \`service/product.ts\`: until then they let nobody in. [Describe the product](${at}/service/guards-and-errors.md) has an example.`,
+          `Write the guards of ${guards.map(markdown).join(', ')} in \`service/product.ts\`: until then they let nobody in. [Describe the product](${at}/service/docs/guards-and-errors.md) has an example.`,
         ]),
     ...(errorBody === undefined
       ? []

@@ -1,4 +1,4 @@
-// Entity tags, and the recipe of service/etags.md, on both databases.
+// Entity tags, and the recipe of service/docs/etags.md, on both databases.
 import t from 'tap'
 import { etag, refusal } from '../../src/index.ts'
 import { range } from '../../../../test/support/engines.ts'
