@@ -34,14 +34,13 @@ export function copyProject(t: Test): string {
   for (const name of readdirSync('.').filter((entry) => !ignored.includes(entry))) {
     fs.cpSync(name, `${folder}/${name}`, { recursive: true, preserveTimestamps: true })
   }
-  fs.symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  linkPackages(folder)
   return folder
 }
 
-/** Lets a copy of the project run on its own copy of our packages, so that a test can change them. */
-export function useOwnPackages(folder: string): void {
+/** Links the packages into a copy of the project. Ours are those of the copy. */
+function linkPackages(folder: string): void {
   const target = `${folder}/node_modules`
-  fs.rmSync(target)
   fs.mkdirSync(`${target}/@plant-store`, { recursive: true })
   for (const name of readdirSync('node_modules').filter((entry) => entry !== '@plant-store'))
     fs.symlinkSync(resolve('node_modules', name), `${target}/${name}`)

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
-import { copyProject, useOwnPackages } from '../support/project.ts'
+import { copyProject } from '../support/project.ts'
 import { cutEverywhere } from './disk.ts'
 import { demoToken, need, violationsIn } from './programs.ts'
 import { type Event, readTrace, watched } from './strace.ts'
@@ -19,7 +19,6 @@ t.setTimeout(isLong ? 1_800_000 : 280_000)
 
 /** A copy of the project: a test changes its store. */
 const copy = copyProject(t)
-useOwnPackages(copy)
 
 /** Where a ledger has the items of the requests that were answered, by the beginning of their request ids. */
 const ACKNOWLEDGED = Object.entries({

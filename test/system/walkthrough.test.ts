@@ -3,7 +3,7 @@
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { run, start } from '../support/process.ts'
-import { copyProject, eventually, freePort, NPM } from '../support/project.ts'
+import { copyProject, eventually, FOR_REGISTRY, freePort, NPM } from '../support/project.ts'
 
 t.setTimeout(3_600_000)
 t.jobs = 3
@@ -176,7 +176,7 @@ t.test('a new service of the contract in test/system/books/, with its methods', 
     for (const command of [commands, checkAll]) {
       const { code, stdout, stderr } = await run(
         ['env', '-u', 'NODE_OPTIONS', 'sh', '-ec', command],
-        {},
+        FOR_REGISTRY,
         folder,
       )
       t.equal(code, 0, `${command}\n${stdout}${stderr}`)
