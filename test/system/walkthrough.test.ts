@@ -156,7 +156,7 @@ t.test('a new service of the contract in test/system/books/, with its methods', 
     text?.replaceAll(/^ +/gm, ''),
   )
   t.ok(keySchema !== '' && books.includes(keySchema), 'the schema of a text key in a path')
-  const { folder, passes } = await makeService(t, contract)
+  const { folder, npm, passes } = await makeService(t, contract)
   await passes(t)
 
   t.test('its methods are written', { timeout: 3_600_000 }, async (t) => {
@@ -166,6 +166,7 @@ t.test('a new service of the contract in test/system/books/, with its methods', 
     ] as const)
       copyFileSync(`test/system/books/${from}.ts.txt`, `${folder}/service/${to}.ts`)
     writeFileSync(`${folder}/service/failure.ts`, failure)
+    t.match(await npm('run', 'generate'), { code: 0 }) // the product names collections now
     await passes(t)
   })
 
