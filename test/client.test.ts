@@ -1,9 +1,9 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
-import { expectedSession, SAFE } from './support/generated-clients.ts'
-import { run } from './support/process.ts'
-import { build } from './support/helper.ts'
+import { expectedSession, SAFE } from './support/contracts/client-session.ts'
+import { run } from './support/processes/programs.ts'
+import { build } from './support/servers/start-product.ts'
 import { product } from '../service/product.ts'
 
 const { port, token } = await build(t, {}, product)

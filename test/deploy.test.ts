@@ -11,10 +11,10 @@ import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { readConfig, variables } from '../packages/engine/src/config.ts'
 import { product } from '../service/product.ts'
-import { NAME } from './support/alerts.ts'
-import { startPostgres } from './support/postgres.ts'
-import { run, startService } from './support/process.ts'
-import { freePort, serveHttp } from './support/project.ts'
+import { NAME } from './support/figures/alert-series.ts'
+import { startPostgres } from './support/postgres/server.ts'
+import { run, startService } from './support/processes/programs.ts'
+import { freePort, serveHttp } from './support/project/copy.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
 const { version, license }: { version: string; license: string } = JSON.parse(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import { generateTypes } from '../packages/compiler/src/commands/generate.ts'
-import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/notes.ts'
+import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/doors/example-programs.ts'
 
 const PACKAGES = ['engine', 'compiler', 'store']
 /** The files of the product that the examples import, by the names that they are the examples of. */

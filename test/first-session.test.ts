@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { product } from '../service/product.ts'
-import { build } from './support/helper.ts'
-import { run } from './support/process.ts'
+import { build } from './support/servers/start-product.ts'
+import { run } from './support/processes/programs.ts'
 
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed'
 

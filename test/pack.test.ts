@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { fields } from '../packages/testing/src/json/fields.ts'
-import { run } from './support/process.ts'
+import { run } from './support/processes/programs.ts'
 
 const node = (...words: string[]) =>
   run(['env', '-u', 'NODE_OPTIONS', process.execPath, ...words], {})

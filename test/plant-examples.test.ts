@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { product } from '../service/product.ts'
 import { contractOf } from '../packages/testing/src/contract/contract.ts'
-import { build, type Call } from './support/helper.ts'
+import { build, type Call } from './support/servers/start-product.ts'
 import { exampleOf, toCall } from '../packages/testing/src/requests/requests.ts'
 
 /** What to change in the example of an operation, for an error. */

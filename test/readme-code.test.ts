@@ -7,8 +7,8 @@ import ts from 'typescript'
 import { startProduct } from '@plant-store/testing'
 import { generateTypes } from '../packages/compiler/src/commands/generate.ts'
 import type { Product } from '@plant-store/engine'
-import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/notes.ts'
-import { run } from './support/process.ts'
+import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/doors/example-programs.ts'
+import { run } from './support/processes/programs.ts'
 
 const PACKAGES = ['json-schema', 'engine', 'store', 'compiler', 'testing']
 const COLLECTIONS = { notes: { schema: 'Note', key: 'int64' } } as const

@@ -6,8 +6,8 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { fields } from '../packages/testing/src/json/fields.ts'
-import { run } from './support/process.ts'
-import { copyProject, NPM } from './support/project.ts'
+import { run } from './support/processes/programs.ts'
+import { copyProject, NPM } from './support/project/copy.ts'
 
 interface Step {
   readonly uses?: string

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { declaredDoors, manifestOf } from '../packages/doors.ts'
-import { breaksIn } from './support/door-changes.ts'
+import { breaksIn } from './support/doors/door-changes.ts'
 
 const doors = await declaredDoors()
 const released = (name: string) => readFileSync(`packages/${name}/released.d.ts`, 'utf8')

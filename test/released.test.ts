@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
 import { follow, readDocument } from '../packages/testing/src/document/document.ts'
-import { OPENAPI } from './support/own.ts'
+import { OPENAPI } from './support/contracts/product-contract.ts'
 import { fields, isObject } from '../packages/testing/src/json/fields.ts'
-import { contract } from './support/small.ts'
+import { contract } from './support/contracts/serve-contract.ts'
 
 interface Change {
   readonly path: string

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { fields } from '../packages/testing/src/json/fields.ts'
-import { run } from './support/process.ts'
-import { NPM } from './support/project.ts'
+import { run } from './support/processes/programs.ts'
+import { NPM } from './support/project/copy.ts'
 
 interface Locked {
   readonly version: string

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
-import { startPostgres } from '../support/postgres.ts'
-import { memoryOf } from '../support/usage.ts'
+import { startPostgres } from '../support/postgres/server.ts'
+import { memoryOf } from '../support/figures/process-usage.ts'
 import { layersOf, readProfile } from './profile.ts'
 import { type Figures, machine, published, type Round, tables } from './report.ts'
 import {

@@ -1,14 +1,15 @@
 // The servers that are measured: their databases, their processes, and the requests that they get.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { readConfig } from '../../packages/engine/src/config.ts'
-import { request } from '../support/helper.ts'
-import { start as startProcess } from '../support/process.ts'
-import { freePort } from '../support/project.ts'
-import { cpuOf } from '../support/usage.ts'
+import { request } from '../support/servers/start-product.ts'
+import { start as startProcess } from '../support/processes/programs.ts'
+import { freePort } from '../support/project/copy.ts'
+import { cpuOf } from '../support/figures/process-usage.ts'
 import { run } from './load.ts'
 
 /** `small` only lists; `creator` creates and deletes; `many` are callers with 20 plants each. */
@@ -101,6 +102,13 @@ export function bareFastify({ small, many }: Sizes): Server {
   })
 }
 
+/** Imports a file of `test/support` of a version. @param names its name there, and in older versions */
+function importOf<Module>(folder: string, names: readonly string[]): Promise<Module> {
+  const paths = names.map((name) => resolve(folder, 'test/support', name))
+  const path = paths.find((name) => existsSync(name))
+  return import(String(path))
+}
+
 /** The service as in production, on a new database that its own code fills. @param folder where its version is */
 export async function serviceOn(
   name: string,
@@ -108,9 +116,14 @@ export async function serviceOn(
   { small, many }: Sizes,
   folder = '.',
 ): Promise<Server> {
-  const of = (file: string): Promise<unknown> => import(resolve(folder, 'test/support', file))
-  const { openTestStore } = (await of('stores.ts')) as typeof import('../support/stores.ts')
-  const { issueToken } = (await of('tokens.ts')) as typeof import('../support/tokens.ts')
+  const { openTestStore } = await importOf<typeof import('../support/stores/open-store.ts')>(
+    folder,
+    ['stores/open-store.ts', 'stores.ts'],
+  )
+  const { issueToken } = await importOf<typeof import('../support/servers/access-tokens.ts')>(
+    folder,
+    ['servers/access-tokens.ts', 'tokens.ts'],
+  )
   const config = readConfig('plants', { DATABASE_URL: url, DATABASE_TIMEOUT: '15' }) // on a busy machine, too
   const store = await openTestStore(config.DATABASE_URL, { settings: config })
   const issue = (caller: string) => issueToken(store, caller)

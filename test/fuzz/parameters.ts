@@ -1,7 +1,7 @@
 // Paths and queries of any printable characters, sent to a service; what is valid is said here a second time.
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { faultOf } from '../support/own.ts'
+import { faultOf } from '../support/contracts/product-contract.ts'
 import { border, joined, mutated, piecesOf } from './mutated.ts'
 import type { Target } from './fuzz.ts'
 

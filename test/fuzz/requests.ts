@@ -1,8 +1,8 @@
 // Whole requests, several on a connection, with bytes changed anywhere.
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { faultOf } from '../support/own.ts'
-import { shapes } from '../support/framing.ts'
+import { faultOf } from '../support/contracts/product-contract.ts'
+import { shapes } from '../support/network/framing-shapes.ts'
 import { mutated, piecesOf } from './mutated.ts'
 import type { Target } from './fuzz.ts'
 

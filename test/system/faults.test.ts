@@ -5,12 +5,12 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { call } from '../support/helper.ts'
-import { inspect, Ledger, listItems, work } from '../support/ledger.ts'
-import { MAIN, start, startService } from '../support/process.ts'
+import { call } from '../support/servers/start-product.ts'
+import { inspect, Ledger, listItems, work } from '../support/histories/ledger.ts'
+import { MAIN, start, startService } from '../support/processes/programs.ts'
 import { demoToken, need, violationsIn } from './programs.ts'
 import { injected, wholeTrace } from './strace.ts'
-import { issueTokenIn } from '../support/tokens.ts'
+import { issueTokenIn } from '../support/servers/access-tokens.ts'
 
 need('strace')
 need('unshare', 'util-linux')

@@ -3,10 +3,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
-import { NAME } from '../support/alerts.ts'
-import { request } from '../support/helper.ts'
-import { start } from '../support/process.ts'
-import { eventually, freePort } from '../support/project.ts'
+import { NAME } from '../support/figures/alert-series.ts'
+import { request } from '../support/servers/start-product.ts'
+import { start } from '../support/processes/programs.ts'
+import { eventually, freePort } from '../support/project/copy.ts'
 import { need } from './programs.ts'
 
 /** Where replicas listen; without an admin port one is never ready. The files of deploy/ have two: one replica is both. */

@@ -3,9 +3,9 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { linesOf } from '../support/process.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { eventually, freePort } from '../support/project.ts'
+import { linesOf } from '../support/processes/programs.ts'
+import { startPostgres } from '../support/postgres/server.ts'
+import { eventually, freePort } from '../support/project/copy.ts'
 import {
   copyService,
   installService,

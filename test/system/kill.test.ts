@@ -1,9 +1,9 @@
 // The real process is killed again and again, while clients write or while it starts. LONG=1: 200 times.
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { inspect, Ledger, listItems, work } from '../support/ledger.ts'
-import { MAIN, start, startService } from '../support/process.ts'
-import { issueTokenIn } from '../support/tokens.ts'
+import { inspect, Ledger, listItems, work } from '../support/histories/ledger.ts'
+import { MAIN, start, startService } from '../support/processes/programs.ts'
+import { issueTokenIn } from '../support/servers/access-tokens.ts'
 
 const isLong = process.env['LONG'] !== undefined
 const KILLS = isLong ? 200 : 20

@@ -2,9 +2,9 @@
 // LONG=1 records more, and keeps more choices of what was not synced.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { Ledger, work } from '../support/ledger.ts'
-import { startService } from '../support/process.ts'
-import { copyProject } from '../support/project.ts'
+import { Ledger, work } from '../support/histories/ledger.ts'
+import { startService } from '../support/processes/programs.ts'
+import { copyProject } from '../support/project/copy.ts'
 import { cutEverywhere } from './disk.ts'
 import { demoToken, need, violationsIn } from './programs.ts'
 import { type Event, readTrace, watched } from './strace.ts'

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { isDeepStrictEqual } from 'node:util'
 import { accessTokenChecker } from '../../packages/engine/src/auth/access-tokens.ts'
-import { inspect, type Ledger } from '../support/ledger.ts'
-import { eventually } from '../support/project.ts'
-import { openTestStore } from '../support/stores.ts'
-import { PREFIX } from '../support/tokens.ts'
+import { inspect, type Ledger } from '../support/histories/ledger.ts'
+import { eventually } from '../support/project/copy.ts'
+import { openTestStore } from '../support/stores/open-store.ts'
+import { PREFIX } from '../support/servers/access-tokens.ts'
 
 /** Fails if a program is missing, and names the Debian package that has it. */
 export function need(program: string, of = program): void {

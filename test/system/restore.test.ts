@@ -1,8 +1,12 @@
 // A restore over a store is interrupted or fails at each call of the system, and the power fails before each sync.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { program, run } from '../support/process.ts'
-import { prepareReplacement, type Replacement, storeIn } from '../support/replacement.ts'
+import { program, run } from '../support/processes/programs.ts'
+import {
+  prepareReplacement,
+  type Replacement,
+  storeIn,
+} from '../support/stores/backup-replacement.ts'
 import { cutEverywhere } from './disk.ts'
 import { need } from './programs.ts'
 import { injected, readTrace, watched, wholeTrace } from './strace.ts'

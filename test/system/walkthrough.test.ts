@@ -2,8 +2,8 @@
 // copies of the project; and services of their own that `npm run new` makes, upgraded as packages/compiler/UPGRADE.md says.
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { run, start } from '../support/process.ts'
-import { copyProject, eventually, FOR_REGISTRY, freePort, NPM } from '../support/project.ts'
+import { run, start } from '../support/processes/programs.ts'
+import { copyProject, eventually, FOR_REGISTRY, freePort, NPM } from '../support/project/copy.ts'
 
 t.setTimeout(3_600_000)
 t.jobs = 3

@@ -22,7 +22,7 @@ import {
 } from '../../testing/src/requests/requests.ts'
 import type { Schema } from '../../testing/src/schemas/schemas.ts'
 import { samplesOf } from '../../testing/src/schemas/arbitrary.ts'
-import { boot, type Run, type Served } from '../../../test/support/small.ts'
+import { boot, type Run, type Served } from '../../../test/support/contracts/serve-contract.ts'
 import { BODIES } from './constructs/bodies.ts'
 import { DOCUMENTS } from './constructs/documents.ts'
 import { PARAMETERS } from './constructs/parameters.ts'

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { build } from '../../../test/support/helper.ts'
-import { program, start } from '../../../test/support/process.ts'
+import { build } from '../../../test/support/servers/start-product.ts'
+import { program, start } from '../../../test/support/processes/programs.ts'
 import {
   copyProject,
   eventually,
   freePort,
   NPM,
   putTestProduct,
-} from '../../../test/support/project.ts'
+} from '../../../test/support/project/copy.ts'
 
 const PARAMETER =
   "{ name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }"

@@ -4,7 +4,7 @@ import { compile } from '../src/compile.ts'
 import { dryRun } from '../src/commands/draft.ts'
 import type { ProductHooks } from '../../engine/src/contract/product-hooks.ts'
 import { HttpError } from '../../engine/src/errors.ts'
-import { boot, contract } from '../../../test/support/small.ts'
+import { boot, contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const SCHEMAS: readonly (readonly [schema: string, text: string, answer: RegExp])[] = [
   [

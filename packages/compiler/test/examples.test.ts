@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { readDraft } from '../src/commands/draft.ts'
 import { answerExample } from '../../engine/src/operation/output/prefer.ts'
 import { HttpError } from '../../engine/src/errors.ts'
-import { contract } from '../../../test/support/small.ts'
+import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const RESPONSES = `
         '404': { description: None, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }

@@ -5,9 +5,9 @@ import t, { type Test } from 'tap'
 import { compile } from '../src/compile.ts'
 import { dryRun } from '../src/commands/draft.ts'
 import { generateTypes } from '../src/commands/generate.ts'
-import { OPENAPI } from '../../../test/support/own.ts'
-import { putTestProduct } from '../../../test/support/project.ts'
-import { boot, contract } from '../../../test/support/small.ts'
+import { OPENAPI } from '../../../test/support/contracts/product-contract.ts'
+import { putTestProduct } from '../../../test/support/project/copy.ts'
+import { boot, contract } from '../../../test/support/contracts/serve-contract.ts'
 
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
   const { folder, generate } = project(t)

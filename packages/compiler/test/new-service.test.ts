@@ -4,12 +4,12 @@ import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import t from 'tap'
 import { namesFrom } from '../src/commands/new-names.ts'
-import { request } from '../../../test/support/helper.ts'
+import { request } from '../../../test/support/servers/start-product.ts'
 import { fields } from '../../testing/src/json/fields.ts'
-import { run, startService } from '../../../test/support/process.ts'
-import { FOR_REGISTRY } from '../../../test/support/project.ts'
-import { documentWith, GRAMMAR } from '../../../test/support/hostile.ts'
-import { contract } from '../../../test/support/small.ts'
+import { run, startService } from '../../../test/support/processes/programs.ts'
+import { FOR_REGISTRY } from '../../../test/support/project/copy.ts'
+import { documentWith, GRAMMAR } from '../../../test/support/contracts/hostile-documents.ts'
+import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 t.test('the names come from the title', async (t) => {
   for (const [title, name, slug] of [

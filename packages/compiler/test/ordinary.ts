@@ -1,5 +1,5 @@
 // Ordinary contracts that no row of the table of what is served has: extremes, and combinations that people write.
-import type { Served } from '../../../test/support/small.ts'
+import type { Served } from '../../../test/support/contracts/serve-contract.ts'
 
 export interface Ordinary extends Served {
   /** The rules that no test violates. */

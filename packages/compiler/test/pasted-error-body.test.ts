@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { Product } from '@plant-store/engine'
-import { call } from '../../../test/support/helper.ts'
-import { run, startService } from '../../../test/support/process.ts'
-import { copyProject } from '../../../test/support/project.ts'
-import { contract } from '../../../test/support/small.ts'
+import { call } from '../../../test/support/servers/start-product.ts'
+import { run, startService } from '../../../test/support/processes/programs.ts'
+import { copyProject } from '../../../test/support/project/copy.ts'
+import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const node = (...words: string[]) => [process.execPath, ...words]
 

@@ -23,7 +23,11 @@ import {
 } from '../src/operations/printing.ts'
 import { writeClass } from '../src/commands/stubs.ts'
 import { shellString, shellWord } from '../../engine/src/ops/shell.ts'
-import { documentWith, GRAMMAR, HOSTILE } from '../../../test/support/hostile.ts'
+import {
+  documentWith,
+  GRAMMAR,
+  HOSTILE,
+} from '../../../test/support/contracts/hostile-documents.ts'
 
 /** Characters that end a line, or show a text in another order. */
 const UNPRINTED = /[\n\r\u2028\u2029\u202e]/

@@ -6,9 +6,9 @@ import { inspect } from '../src/compile.ts'
 import { toLines } from '../src/read/diagnostics.ts'
 import { readContract } from '../../engine/src/contract/contract.ts'
 import { loadCompiler } from '../src/index.ts'
-import { run, start } from '../../../test/support/process.ts'
-import { eventually, serveHttp, FOR_REGISTRY } from '../../../test/support/project.ts'
-import { contract } from '../../../test/support/small.ts'
+import { run, start } from '../../../test/support/processes/programs.ts'
+import { eventually, serveHttp, FOR_REGISTRY } from '../../../test/support/project/copy.ts'
+import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const SECRET = 'correct horse'
 

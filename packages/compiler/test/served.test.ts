@@ -1,7 +1,7 @@
 // Holds the table of packages/compiler/SERVED.md: what of OpenAPI 3.1 is served, and what its author is told.
 import t, { type Test } from 'tap'
 import { compile } from '../src/compile.ts'
-import { boot, contract, type Served } from '../../../test/support/small.ts'
+import { boot, contract, type Served } from '../../../test/support/contracts/serve-contract.ts'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
 
 t.test('the table has a line for each construct that is tested, and no other', async (t) => {

@@ -1,10 +1,10 @@
 // The class that `npm run generate -- --stubs FILE` writes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { request } from '../../../test/support/helper.ts'
-import { run, startService } from '../../../test/support/process.ts'
-import { copyProject, putTestProduct } from '../../../test/support/project.ts'
-import { issueTokenIn } from '../../../test/support/tokens.ts'
+import { request } from '../../../test/support/servers/start-product.ts'
+import { run, startService } from '../../../test/support/processes/programs.ts'
+import { copyProject, putTestProduct } from '../../../test/support/project/copy.ts'
+import { issueTokenIn } from '../../../test/support/servers/access-tokens.ts'
 
 const node = (...words: string[]) => [process.execPath, ...words]
 

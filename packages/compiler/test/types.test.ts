@@ -6,7 +6,13 @@ import t, { type Test } from 'tap'
 import { generateTypes } from '../src/commands/generate.ts'
 import type { Answer } from '../../engine/src/operation/output/answer.ts'
 import { exactJson } from '../../engine/src/http/json.ts'
-import { boot, contract, echo, type Input, type Served } from '../../../test/support/small.ts'
+import {
+  boot,
+  contract,
+  echo,
+  type Input,
+  type Served,
+} from '../../../test/support/contracts/serve-contract.ts'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
 import { describe, serve } from '../../engine/test/operation/described.ts'
 

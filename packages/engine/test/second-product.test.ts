@@ -1,10 +1,10 @@
 // A product with two collections and two classes, as a process of its own. packages/testing/test/second.test.ts has its requests.
 import { once } from 'node:events'
 import t from 'tap'
-import { issueTokenIn } from '../../../test/support/tokens.ts'
-import { request } from '../../../test/support/helper.ts'
-import { startPostgres } from '../../../test/support/postgres.ts'
-import { program, run, startService } from '../../../test/support/process.ts'
+import { issueTokenIn } from '../../../test/support/servers/access-tokens.ts'
+import { request } from '../../../test/support/servers/start-product.ts'
+import { startPostgres } from '../../../test/support/postgres/server.ts'
+import { program, run, startService } from '../../../test/support/processes/programs.ts'
 import { FIRST_COUNT } from '../../../test/support/product/note-service.ts'
 
 const server = await startPostgres(t)

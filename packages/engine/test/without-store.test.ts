@@ -2,9 +2,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../compiler/src/commands/generate.ts'
-import { request, statusesOf } from '../../../test/support/helper.ts'
-import { claimsOf, makeKey, sign, startIssuer } from '../../../test/support/issuer.ts'
-import { linesOf, run, start, startService } from '../../../test/support/process.ts'
+import { request, statusesOf } from '../../../test/support/servers/start-product.ts'
+import { claimsOf, makeKey, sign, startIssuer } from '../../../test/support/identity/issuer.ts'
+import { linesOf, run, start, startService } from '../../../test/support/processes/programs.ts'
 
 const BASIC = `Basic ${Buffer.from('ann:secret').toString('base64')}`
 

@@ -11,13 +11,13 @@ import fs, {
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { saveBackup } from '../src/sqlite/backup.ts'
-import { call } from '../../../test/support/helper.ts'
-import { inspect } from '../../../test/support/ledger.ts'
-import { namesIn } from '../../../test/support/pages.ts'
-import { program, run, startService } from '../../../test/support/process.ts'
-import { openTestStore } from '../../../test/support/stores.ts'
-import { eventually } from '../../../test/support/project.ts'
-import { issueToken } from '../../../test/support/tokens.ts'
+import { call } from '../../../test/support/servers/start-product.ts'
+import { inspect } from '../../../test/support/histories/ledger.ts'
+import { namesIn } from '../../../test/support/stores/read-page.ts'
+import { program, run, startService } from '../../../test/support/processes/programs.ts'
+import { openTestStore } from '../../../test/support/stores/open-store.ts'
+import { eventually } from '../../../test/support/project/copy.ts'
+import { issueToken } from '../../../test/support/servers/access-tokens.ts'
 
 /** Makes a store with plants of the caller "joe", a copy of it, and a function that runs the backup command on it. */
 async function prepare(t: Test, count = 1000) {
@@ -286,7 +286,7 @@ t.test('a copy of a private store is private, also while it is made', async (t) 
     'NODE_OPTIONS',
     process.execPath,
     '--import',
-    './test/support/file-calls.ts',
+    './test/support/processes/file-calls.ts',
   ]
   // Killed when the copy is complete, and not yet renamed.
   const environment = { DATABASE_URL, CALLS: trace, KILL_AT: 'renameSync' }

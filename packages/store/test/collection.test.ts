@@ -12,8 +12,13 @@ import {
   forEachCollection,
   type Kind,
   range,
-} from '../../../test/support/engines.ts'
-import { parsed, partsOf, read, textOf as textOfPage } from '../../../test/support/pages.ts'
+} from '../../../test/support/stores/store-engines.ts'
+import {
+  parsed,
+  partsOf,
+  read,
+  textOf as textOfPage,
+} from '../../../test/support/stores/read-page.ts'
 
 await forEachCollection(t, suite)
 

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { idOf } from '../../engine/src/auth/access-tokens.ts'
 import type { Entry } from '../src/core/database.ts'
-import { openDatabases } from '../../../test/support/postgres.ts'
-import { program, run, start } from '../../../test/support/process.ts'
-import { openTestStore } from '../../../test/support/stores.ts'
-import { issueToken } from '../../../test/support/tokens.ts'
+import { openDatabases } from '../../../test/support/postgres/server.ts'
+import { program, run, start } from '../../../test/support/processes/programs.ts'
+import { openTestStore } from '../../../test/support/stores/open-store.ts'
+import { issueToken } from '../../../test/support/servers/access-tokens.ts'
 
 const server = await openDatabases(t)
 

@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { makeCollection } from '../src/collection.ts'
 import type { Collection, Key } from '../../engine/src/store.ts'
-import { startEngines } from '../../../test/support/engines.ts'
+import { startEngines } from '../../../test/support/stores/store-engines.ts'
 import { fields } from '../../testing/src/json/fields.ts'
 import { parse, stringify } from '../../testing/src/json/json.ts'
-import { cursorOf, textOf } from '../../../test/support/pages.ts'
+import { cursorOf, textOf } from '../../../test/support/stores/read-page.ts'
 
 const stores = await Promise.all(
   (await startEngines(t)).map(async ({ open }) => {

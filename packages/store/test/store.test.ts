@@ -6,8 +6,8 @@ import { idOf } from '../../engine/src/auth/access-tokens.ts'
 import { readConfig } from '../../engine/src/config.ts'
 import { openStore } from '../src/index.ts'
 import type { Collection, Collections, Key } from '../../engine/src/store.ts'
-import { type Engine, range, startEngines } from '../../../test/support/engines.ts'
-import { namesOf, read } from '../../../test/support/pages.ts'
+import { type Engine, range, startEngines } from '../../../test/support/stores/store-engines.ts'
+import { namesOf, read } from '../../../test/support/stores/read-page.ts'
 import { product } from '../../../test/support/product/product.ts'
 
 const MAX = 2n ** 63n - 1n

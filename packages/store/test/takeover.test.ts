@@ -7,11 +7,15 @@ import t, { type Test } from 'tap'
 import { idOf, type StoredToken } from '../../engine/src/auth/access-tokens.ts'
 import { checkDatabase, restoreBackup } from '../src/sqlite/backup.ts'
 import { acquireLock } from '../src/sqlite/lock.ts'
-import { range } from '../../../test/support/engines.ts'
-import { namesIn, read } from '../../../test/support/pages.ts'
-import { startPostgres } from '../../../test/support/postgres.ts'
-import { program, run } from '../../../test/support/process.ts'
-import { openNewFile, openTestStore, type TestStore } from '../../../test/support/stores.ts'
+import { range } from '../../../test/support/stores/store-engines.ts'
+import { namesIn, read } from '../../../test/support/stores/read-page.ts'
+import { startPostgres } from '../../../test/support/postgres/server.ts'
+import { program, run } from '../../../test/support/processes/programs.ts'
+import {
+  openNewFile,
+  openTestStore,
+  type TestStore,
+} from '../../../test/support/stores/open-store.ts'
 
 const postgres = await startPostgres(t)
 /** A store that this version has made. */

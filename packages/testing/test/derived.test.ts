@@ -11,7 +11,11 @@ import { withCredentials } from '../src/contract/credentials.ts'
 import { cursorsOf } from '../src/requests/cursors.ts'
 import { stringify } from '../src/json/json.ts'
 import { faultOf as faultOfAny } from '../src/answers/documented.ts'
-import { assertDocumented, faultOf, operations } from '../../../test/support/own.ts'
+import {
+  assertDocumented,
+  faultOf,
+  operations,
+} from '../../../test/support/contracts/product-contract.ts'
 import { product } from '../../../test/support/product/product.ts'
 import { isSendable, takes, textsOf } from '../src/requests/parameters.ts'
 import { exampleOf, inputsOf, namedExamples, toCall } from '../src/requests/requests.ts'
@@ -19,7 +23,7 @@ import { arbitraryOf, samplesOf } from '../src/schemas/arbitrary.ts'
 import { isValid } from '../src/schemas/schemas.ts'
 import { schemaReader } from '../src/schemas/schema-reader.ts'
 import { violationsOf } from '../src/schemas/violations.ts'
-import { contract } from '../../../test/support/small.ts'
+import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const SCHEMA = schemaReader({})({
   type: 'object',

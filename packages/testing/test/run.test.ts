@@ -2,7 +2,7 @@
 import { symlinkSync, utimesSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { run } from '../../../test/support/process.ts'
+import { run } from '../../../test/support/processes/programs.ts'
 
 const IMPORT = "import t from 'tap'\n"
 const folder = t.testdir({

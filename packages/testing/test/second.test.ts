@@ -2,7 +2,7 @@
 // items have an int64. They run on both stores.
 import { testContract } from '@plant-store/testing'
 import t from 'tap'
-import { startPostgres } from '../../../test/support/postgres.ts'
+import { startPostgres } from '../../../test/support/postgres/server.ts'
 import { product } from '../../../test/support/product/product.ts'
 
 const server = await startPostgres(t)

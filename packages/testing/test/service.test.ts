@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { run } from '../../../test/support/process.ts'
+import { run } from '../../../test/support/processes/programs.ts'
 
 const ERROR = '{ $ref: "#/components/responses/Error" }'
 const note = (description: string) =>

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import type { Test } from 'tap'
 import { fields } from '../../../packages/testing/src/json/fields.ts'
-import { run, start } from '../../support/process.ts'
-import { NPM } from '../../support/project.ts'
+import { run, start } from '../../support/processes/programs.ts'
+import { NPM } from '../../support/project/copy.ts'
 
 const HERE = import.meta.dirname
 /** The programs of a service are the same everywhere. */

@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { expectedSession, INT64 } from '../../support/generated-clients.ts'
-import { startService } from '../../support/process.ts'
-import { issueTokenIn } from '../../support/tokens.ts'
+import { expectedSession, INT64 } from '../../support/contracts/client-session.ts'
+import { startService } from '../../support/processes/programs.ts'
+import { issueTokenIn } from '../../support/servers/access-tokens.ts'
 import { need } from '../programs.ts'
 
 t.setTimeout(1_800_000)

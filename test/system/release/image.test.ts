@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import t from 'tap'
 import { fields } from '../../../packages/testing/src/json/fields.ts'
-import { request } from '../../support/helper.ts'
-import { run, startService } from '../../support/process.ts'
+import { request } from '../../support/servers/start-product.ts'
+import { run, startService } from '../../support/processes/programs.ts'
 import { need } from '../programs.ts'
 
 need('debootstrap')

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { inspect, Ledger, listItems, work } from '../../support/ledger.ts'
-import { program, run, start, startService } from '../../support/process.ts'
-import { issueTokenIn } from '../../support/tokens.ts'
+import { inspect, Ledger, listItems, work } from '../../support/histories/ledger.ts'
+import { program, run, start, startService } from '../../support/processes/programs.ts'
+import { issueTokenIn } from '../../support/servers/access-tokens.ts'
 import { need } from '../programs.ts'
 
 t.setTimeout(300_000)

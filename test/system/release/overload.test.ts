@@ -1,11 +1,11 @@
 // Ten times as many requests as the service can answer. The machine must have nothing else to do.
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { run, startService } from '../../support/process.ts'
+import { run, startService } from '../../support/processes/programs.ts'
 import type { Outcome } from './flood.ts'
-import { openTestStore } from '../../support/stores.ts'
-import { issueToken } from '../../support/tokens.ts'
-import { cpuOf, memoryOf } from '../../support/usage.ts'
+import { openTestStore } from '../../support/stores/open-store.ts'
+import { issueToken } from '../../support/servers/access-tokens.ts'
+import { cpuOf, memoryOf } from '../../support/figures/process-usage.ts'
 
 t.setTimeout(180_000)
 const PLANTS = 20_000

@@ -2,11 +2,11 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { request } from '../../support/helper.ts'
-import { start, startService } from '../../support/process.ts'
+import { request } from '../../support/servers/start-product.ts'
+import { start, startService } from '../../support/processes/programs.ts'
 import { need } from '../programs.ts'
-import { openTestStore } from '../../support/stores.ts'
-import { issueToken } from '../../support/tokens.ts'
+import { openTestStore } from '../../support/stores/open-store.ts'
+import { issueToken } from '../../support/servers/access-tokens.ts'
 
 need('slowhttptest')
 t.setTimeout(180_000)

@@ -1,6 +1,6 @@
 // The table of packages/compiler/SERVED.md, and a contract for each of its lines.
 import { readFileSync } from 'node:fs'
-import type { Constructs } from '../../../../test/support/small.ts'
+import type { Constructs } from '../../../../test/support/contracts/serve-contract.ts'
 import { BODIES } from './bodies.ts'
 import { DOCUMENTS } from './documents.ts'
 import { PARAMETERS } from './parameters.ts'

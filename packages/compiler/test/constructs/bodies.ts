@@ -9,7 +9,7 @@ import {
   post,
   refused,
   urlencoded,
-} from '../../../../test/support/small.ts'
+} from '../../../../test/support/contracts/serve-contract.ts'
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`

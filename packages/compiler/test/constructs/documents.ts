@@ -5,7 +5,7 @@ import {
   json,
   path,
   refused,
-} from '../../../../test/support/small.ts'
+} from '../../../../test/support/contracts/serve-contract.ts'
 
 const OPERATION =
   "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"

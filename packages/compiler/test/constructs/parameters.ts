@@ -5,7 +5,7 @@ import {
   path,
   query,
   refused,
-} from '../../../../test/support/small.ts'
+} from '../../../../test/support/contracts/serve-contract.ts'
 
 const parameter = (lines: string) =>
   `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`

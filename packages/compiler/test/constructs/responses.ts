@@ -12,7 +12,7 @@ import {
   post,
   type Run,
   type Served,
-} from '../../../../test/support/small.ts'
+} from '../../../../test/support/contracts/serve-contract.ts'
 
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)

@@ -4,7 +4,7 @@ import {
   json,
   refused,
   type Served,
-} from '../../../../test/support/small.ts'
+} from '../../../../test/support/contracts/serve-contract.ts'
 
 const body = (schema: string, components = '') =>
   `x-body-limit: 999\npaths:\n  /x:\n    post:\n      operationId: run\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n      requestBody:\n        content:\n          application/json:\n            schema:\n${schema.replaceAll(/^/gm, '              ')}\n${components}`

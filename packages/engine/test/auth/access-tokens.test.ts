@@ -6,13 +6,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import t, { type Test } from 'tap'
 import { type AccessTokens, TOKEN_TTL, accessTokenChecker } from '../../src/auth/access-tokens.ts'
-import { range } from '../../../../test/support/engines.ts'
-import { build, call } from '../../../../test/support/helper.ts'
-import { startPostgres } from '../../../../test/support/postgres.ts'
-import { program, run, startService } from '../../../../test/support/process.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { openNewFile, openTestStore } from '../../../../test/support/stores.ts'
-import { issueToken, PREFIX, revokeTokenOf, tokenIdOf } from '../../../../test/support/tokens.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { build, call } from '../../../../test/support/servers/start-product.ts'
+import { startPostgres } from '../../../../test/support/postgres/server.ts'
+import { program, run, startService } from '../../../../test/support/processes/programs.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { openNewFile, openTestStore } from '../../../../test/support/stores/open-store.ts'
+import {
+  issueToken,
+  PREFIX,
+  revokeTokenOf,
+  tokenIdOf,
+} from '../../../../test/support/servers/access-tokens.ts'
 
 const { store, file } = await openNewFile(t)
 const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase() }

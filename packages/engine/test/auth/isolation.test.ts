@@ -2,10 +2,10 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { build, type Call, type Service } from '../../../../test/support/helper.ts'
-import { range } from '../../../../test/support/engines.ts'
-import { cursorOf } from '../../../../test/support/pages.ts'
-import { openDatabases } from '../../../../test/support/postgres.ts'
+import { build, type Call, type Service } from '../../../../test/support/servers/start-product.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { cursorOf } from '../../../../test/support/stores/read-page.ts'
+import { openDatabases } from '../../../../test/support/postgres/server.ts'
 import { exchange } from '../../../testing/src/http/responses.ts'
 
 const postgres = await openDatabases(t)

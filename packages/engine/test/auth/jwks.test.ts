@@ -7,9 +7,15 @@ import t, { type Test } from 'tap'
 import { FETCH_TIMEOUT, JWT_TTL, jwtChecker, RELOAD_INTERVAL } from '../../src/auth/jwt.ts'
 import { readConfig } from '../../src/config.ts'
 import { HttpError } from '../../src/errors.ts'
-import { range } from '../../../../test/support/engines.ts'
-import { claimsOf, type Key, makeKey, sign, startIssuer } from '../../../../test/support/issuer.ts'
-import { eventually } from '../../../../test/support/project.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import {
+  claimsOf,
+  type Key,
+  makeKey,
+  sign,
+  startIssuer,
+} from '../../../../test/support/identity/issuer.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
 
 const DAY = 24 * 3600
 const [first, second] = [await makeKey('ES256', 'first'), await makeKey('RS256', 'second')]

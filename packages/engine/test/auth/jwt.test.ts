@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import Fastify from 'fastify'
 import { jwtChecker } from '../../src/auth/jwt.ts'
 import { readConfig } from '../../src/config.ts'
-import { build } from '../../../../test/support/helper.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
 import {
   AUDIENCE,
   claimsOf,
@@ -14,9 +14,9 @@ import {
   makeKey,
   sign,
   startIssuer,
-} from '../../../../test/support/issuer.ts'
-import { program, run } from '../../../../test/support/process.ts'
-import { serveHttp } from '../../../../test/support/project.ts'
+} from '../../../../test/support/identity/issuer.ts'
+import { program, run } from '../../../../test/support/processes/programs.ts'
+import { serveHttp } from '../../../../test/support/project/copy.ts'
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const INVALID = 'Bearer realm="plants", error="invalid_token"'

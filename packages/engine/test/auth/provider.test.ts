@@ -1,11 +1,11 @@
 // JWTs of a real provider of OpenID Connect, in its own form (RFC 9068) and as `typ: JWT`, while its key is replaced.
 import { decodeProtectedHeader } from 'jose'
 import t from 'tap'
-import { request } from '../../../../test/support/helper.ts'
-import { makeKey } from '../../../../test/support/issuer.ts'
-import { startService } from '../../../../test/support/process.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { startProvider } from '../../../../test/support/provider.ts'
+import { request } from '../../../../test/support/servers/start-product.ts'
+import { makeKey } from '../../../../test/support/identity/issuer.ts'
+import { startService } from '../../../../test/support/processes/programs.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { startProvider } from '../../../../test/support/identity/openid-provider.ts'
 
 for (const type of [undefined, 'JWT'] as const) {
   t.test(

@@ -1,7 +1,7 @@
 // Several security schemes of one operation: who is the caller, and what one scheme does to others.
 import t, { type Test } from 'tap'
 import type { ProductGuard, ProductHooks } from '../../src/contract/product-hooks.ts'
-import { boot } from '../../../../test/support/small.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const COMPONENTS = `components:
   securitySchemes:

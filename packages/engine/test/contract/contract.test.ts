@@ -3,10 +3,10 @@ import t, { type Test } from 'tap'
 import { compile, inspect } from '../../../compiler/src/compile.ts'
 import { loadCompiler } from '@plant-store/compiler'
 import { type ContractOptions, readContract as readCompiled } from '../../src/contract/contract.ts'
-import { OPENAPI } from '../../../../test/support/own.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { run } from '../../../../test/support/process.ts'
-import { contract } from '../../../../test/support/small.ts'
+import { OPENAPI } from '../../../../test/support/contracts/product-contract.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { run } from '../../../../test/support/processes/programs.ts'
+import { contract } from '../../../../test/support/contracts/serve-contract.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')
 

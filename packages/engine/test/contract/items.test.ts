@@ -6,11 +6,11 @@ import type { ProductHooks } from '../../src/contract/product-hooks.ts'
 import { itemReader, itemWriter } from '../../src/contract/items.ts'
 import type { Product } from '../../src/index.ts'
 import type { Collection, Store } from '../../src/store.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { startEngines } from '../../../../test/support/engines.ts'
-import { read } from '../../../../test/support/pages.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { startEngines } from '../../../../test/support/stores/store-engines.ts'
+import { read } from '../../../../test/support/stores/read-page.ts'
 import { product } from '../../../../test/support/product/product.ts'
-import { contract } from '../../../../test/support/small.ts'
+import { contract } from '../../../../test/support/contracts/serve-contract.ts'
 
 const SCHEMAS = `
     A:

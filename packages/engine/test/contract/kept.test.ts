@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { boot } from '../../../../test/support/small.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void

@@ -2,10 +2,10 @@
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { serveDocs } from '../../src/docs/docs.ts'
-import { browser, open } from '../../../../test/support/browser.ts'
+import { browser, open } from '../../../../test/support/browser/open-page.ts'
 import { parse } from '../../../testing/src/json/json.ts'
-import { run as runCommand } from '../../../../test/support/process.ts'
-import { boot, type Run } from '../../../../test/support/small.ts'
+import { run as runCommand } from '../../../../test/support/processes/programs.ts'
+import { boot, type Run } from '../../../../test/support/contracts/serve-contract.ts'
 
 const HOST = 'docs.example'
 const chromium = await browser(t, HOST)

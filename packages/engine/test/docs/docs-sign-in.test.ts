@@ -4,11 +4,15 @@ import { writeFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../compiler/src/commands/generate.ts'
-import { browser } from '../../../../test/support/browser.ts'
-import { makeKey } from '../../../../test/support/issuer.ts'
-import { startService } from '../../../../test/support/process.ts'
-import { freePort } from '../../../../test/support/project.ts'
-import { PAGE_CLIENT, SCOPE, startProvider } from '../../../../test/support/provider.ts'
+import { browser } from '../../../../test/support/browser/open-page.ts'
+import { makeKey } from '../../../../test/support/identity/issuer.ts'
+import { startService } from '../../../../test/support/processes/programs.ts'
+import { freePort } from '../../../../test/support/project/copy.ts'
+import {
+  PAGE_CLIENT,
+  SCOPE,
+  startProvider,
+} from '../../../../test/support/identity/openid-provider.ts'
 
 const chromium = await browser(t, 'docs.example')
 

@@ -4,9 +4,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { serveDocs } from '../../src/docs/docs.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { boot } from '../../../../test/support/small.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const { app, call, port } = await build(t)
 

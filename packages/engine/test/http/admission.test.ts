@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { register } from 'prom-client'
 import t from 'tap'
 import { Admission } from '../../src/http/server.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { eventually } from '../../../../test/support/project.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
 import { readResponses } from '../../../testing/src/http/responses.ts'
 
 /** Keeps the event loop busy for milliseconds. */

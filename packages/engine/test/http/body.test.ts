@@ -1,7 +1,7 @@
 // Bodies as HTTP has them, and JSON over HTTP. contract/operations.test.ts sends what each operation refuses. fuzz/ compares
 // the reader of JSON with a second one, and says how long a type may take.
 import t from 'tap'
-import { build, statusesOf } from '../../../../test/support/helper.ts'
+import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
 
 const { call, raw, token } = await build(t)
 const demo = await token('body')

@@ -1,9 +1,9 @@
 // CORS_ORIGINS: which browser applications may call the API.
 import t from 'tap'
-import { browser } from '../../../../test/support/browser.ts'
-import { allowOf, operations, paths } from '../../../../test/support/own.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { serveHttp } from '../../../../test/support/project.ts'
+import { browser } from '../../../../test/support/browser/open-page.ts'
+import { allowOf, operations, paths } from '../../../../test/support/contracts/product-contract.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { serveHttp } from '../../../../test/support/project/copy.ts'
 
 const APP = 'https://app.example'
 const preflight = {

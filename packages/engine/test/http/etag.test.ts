@@ -1,9 +1,13 @@
 // Entity tags, and the recipe of service/docs/etags.md, on both databases.
 import t from 'tap'
 import { etag, refusal } from '../../src/index.ts'
-import { range } from '../../../../test/support/engines.ts'
-import { startPostgres } from '../../../../test/support/postgres.ts'
-import { openTestStore, type Plant, type TestStore } from '../../../../test/support/stores.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { startPostgres } from '../../../../test/support/postgres/server.ts'
+import {
+  openTestStore,
+  type Plant,
+  type TestStore,
+} from '../../../../test/support/stores/open-store.ts'
 
 t.test('an item has always the same tag, another item another one', (t) => {
   const item = { id: 9007199254740993n, name: 'é', list: [1, { a: null }] }

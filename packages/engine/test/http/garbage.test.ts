@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { build } from '../../../../test/support/helper.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
 
 /** Requests that are sent at the same time. */
 const AT_ONCE = 32

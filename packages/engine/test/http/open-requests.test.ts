@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { build, statusesOf } from '../../../../test/support/helper.ts'
-import { connect, eventually } from '../../../../test/support/project.ts'
+import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
+import { connect, eventually } from '../../../../test/support/project/copy.ts'
 
 const { call, log, port, raw, token } = await build(t)
 const secret = await token('eve')

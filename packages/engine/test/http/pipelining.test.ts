@@ -4,9 +4,9 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config.ts'
 import { makeServer } from '../../src/http/server.ts'
-import { build, statusesOf } from '../../../../test/support/helper.ts'
-import { startPostgres } from '../../../../test/support/postgres.ts'
-import { connect, eventually } from '../../../../test/support/project.ts'
+import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
+import { startPostgres } from '../../../../test/support/postgres/server.ts'
+import { connect, eventually } from '../../../../test/support/project/copy.ts'
 
 const postgres = await startPostgres(t)
 const stores = {

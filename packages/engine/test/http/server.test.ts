@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { shapes, SMUGGLED } from '../../../../test/support/framing.ts'
-import { build, statusesOf } from '../../../../test/support/helper.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { boot } from '../../../../test/support/small.ts'
+import { shapes, SMUGGLED } from '../../../../test/support/network/framing-shapes.ts'
+import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const { app, call, log, port, raw, token } = await build(t)
 const secret = await token('http')

@@ -1,8 +1,8 @@
 import net from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { build, statusesOf } from '../../../../test/support/helper.ts'
-import { eventually } from '../../../../test/support/project.ts'
+import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
 
 const { call, log, port, raw, store, token } = await build(t, {
   HEADERS_TIMEOUT: '0.3',

@@ -2,8 +2,8 @@
 import net from 'node:net'
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { eventually } from '../../../../test/support/project.ts'
-import { boot } from '../../../../test/support/small.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const MIB = 1024 * 1024
 /** The length of an answer. A system takes less of it from the service at once. */

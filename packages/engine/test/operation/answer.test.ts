@@ -10,9 +10,9 @@ import type { Answer } from '../../src/operation/output/answer.ts'
 import { StoreBusy } from '../../src/errors.ts'
 import { JsonText } from '../../src/http/json.ts'
 import { OpenRequests } from '../../src/http/open-requests.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { boot } from '../../../../test/support/small.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const COUNT = 20_000
 const { call, log, port, store, token } = await build(t)

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { OpenRequests } from '../../src/http/open-requests.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { boot, type Run } from '../../../../test/support/small.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { boot, type Run } from '../../../../test/support/contracts/serve-contract.ts'
 
 const MIB = 1024 * 1024
 /** Bodies of one caller that together take half of the room, which is all that a caller gets. */

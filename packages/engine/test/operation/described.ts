@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import type { Contract } from '../../src/contract/contract.ts'
 import type { ProductHooks } from '../../src/contract/product-hooks.ts'
-import { boot, post } from '../../../../test/support/small.ts'
+import { boot, post } from '../../../../test/support/contracts/serve-contract.ts'
 
 /** A contract with the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
 export function describe(schemas: string): string {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 import t, { type Test } from 'tap'
-import { boot } from '../../../../test/support/small.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 

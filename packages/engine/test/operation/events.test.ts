@@ -3,8 +3,8 @@ import net from 'node:net'
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../compiler/src/commands/generate.ts'
-import { linesOf, startService } from '../../../../test/support/process.ts'
-import { eventually } from '../../../../test/support/project.ts'
+import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
 
 const CONTRACT = `openapi: 3.1.0
 info: { title: Ticks, version: 1.0.0 }

@@ -6,7 +6,7 @@ import { readContract } from '../../src/contract/contract.ts'
 import type { ProductHooks } from '../../src/contract/product-hooks.ts'
 import { itemReader } from '../../src/contract/items.ts'
 import { exactJson } from '../../src/http/json.ts'
-import { boot, contract, post } from '../../../../test/support/small.ts'
+import { boot, contract, post } from '../../../../test/support/contracts/serve-contract.ts'
 import { allows, serve, shown } from './described.ts'
 
 const INT64 = '{ type: integer, format: int64 }'

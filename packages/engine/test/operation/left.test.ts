@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import t from 'tap'
-import { eventually } from '../../../../test/support/project.ts'
-import { boot } from '../../../../test/support/small.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 /** What a method streams, by the media type. */
 const PIECES = {

@@ -2,8 +2,8 @@
 import { request as open } from 'node:http'
 import t from 'tap'
 import type { MethodRequest } from '../../src/operation/input/method-request.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { eventually } from '../../../../test/support/project.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
 import { product } from '../../../../test/support/product/product.ts'
 
 type Run = (request: MethodRequest) => Promise<unknown>

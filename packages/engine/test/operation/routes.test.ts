@@ -4,9 +4,9 @@ import net, { type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { OPENAPI, operations } from '../../../../test/support/own.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { boot } from '../../../../test/support/small.ts'
+import { OPENAPI, operations } from '../../../../test/support/contracts/product-contract.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')
 const names = operations.map(({ id }) => id)

@@ -6,13 +6,18 @@ import t, { type Test } from 'tap'
 import { openAdmin } from '../../src/ops/admin.ts'
 import { Registry } from '../../src/http/metrics.ts'
 import { readConfig } from '../../src/config.ts'
-import { FAULTS, HEALTHY, NAME, RULES } from '../../../../test/support/alerts.ts'
-import { build, type Call, call, startOnNewFile } from '../../../../test/support/helper.ts'
-import { startPostgres } from '../../../../test/support/postgres.ts'
+import { FAULTS, HEALTHY, NAME, RULES } from '../../../../test/support/figures/alert-series.ts'
+import {
+  build,
+  type Call,
+  call,
+  startOnNewFile,
+} from '../../../../test/support/servers/start-product.ts'
+import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { product } from '../../../../test/support/product/product.ts'
-import { connect, eventually, freePort } from '../../../../test/support/project.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
-import { issueToken } from '../../../../test/support/tokens.ts'
+import { connect, eventually, freePort } from '../../../../test/support/project/copy.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
+import { issueToken } from '../../../../test/support/servers/access-tokens.ts'
 
 const { port, adminPort, file, token } = await startOnNewFile(t)
 

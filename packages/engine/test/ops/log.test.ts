@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { prettyPrint } from '../../src/ops/pretty-print.ts'
-import { call } from '../../../../test/support/helper.ts'
-import { linesOf, MAIN, run, start } from '../../../../test/support/process.ts'
-import { eventually, freePort } from '../../../../test/support/project.ts'
-import { issueTokenIn } from '../../../../test/support/tokens.ts'
+import { call } from '../../../../test/support/servers/start-product.ts'
+import { linesOf, MAIN, run, start } from '../../../../test/support/processes/programs.ts'
+import { eventually, freePort } from '../../../../test/support/project/copy.ts'
+import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
 /** Without tap's own hooks: they write when the process ends. */
 const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production' }

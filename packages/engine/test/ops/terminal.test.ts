@@ -2,9 +2,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { visible } from '../../src/ops/terminal.ts'
-import { program, run, startService } from '../../../../test/support/process.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
-import { issueToken } from '../../../../test/support/tokens.ts'
+import { program, run, startService } from '../../../../test/support/processes/programs.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
+import { issueToken } from '../../../../test/support/servers/access-tokens.ts'
 
 /** One of each kind, and how it is shown. */
 const INVISIBLE = '\u0000\u0007\b\t\n\r\u001b\u007f\u0085\u009b\u00ad\u061c\u200b\u200e\u200f'

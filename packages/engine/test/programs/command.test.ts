@@ -1,8 +1,8 @@
 // The command line that all commands share. Each command has its own test file.
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { run } from '../../../../test/support/process.ts'
-import { NPM } from '../../../../test/support/project.ts'
+import { run } from '../../../../test/support/processes/programs.ts'
+import { NPM } from '../../../../test/support/project/copy.ts'
 
 for (const [option, ...words] of [
   ['--scope', 'token', 'issue', 'joe', '--scope', 'a'],

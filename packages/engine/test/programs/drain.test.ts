@@ -6,8 +6,8 @@ import { Agent } from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { request, startOnNewFile } from '../../../../test/support/helper.ts'
-import { namesIn } from '../../../../test/support/pages.ts'
+import { request, startOnNewFile } from '../../../../test/support/servers/start-product.ts'
+import { namesIn } from '../../../../test/support/stores/read-page.ts'
 import {
   type Ended,
   linesOf,
@@ -15,7 +15,7 @@ import {
   program,
   run,
   start,
-} from '../../../../test/support/process.ts'
+} from '../../../../test/support/processes/programs.ts'
 import {
   connect,
   copyProject,
@@ -23,9 +23,9 @@ import {
   freePort,
   NPM,
   putTestProduct,
-} from '../../../../test/support/project.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
-import { issueTokenIn } from '../../../../test/support/tokens.ts'
+} from '../../../../test/support/project/copy.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
+import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
 const statusOf = async (port: number, path: string) =>
   (await fetch(`http://127.0.0.1:${port}${path}`)).status

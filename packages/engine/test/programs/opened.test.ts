@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { defineProduct, type OpenContext, type Product } from '../../src/index.ts'
 import { closeOwn, openOwn } from '../../src/programs/opened.ts'
-import { request, startOnNewFile } from '../../../../test/support/helper.ts'
+import { request, startOnNewFile } from '../../../../test/support/servers/start-product.ts'
 import {
   linesOf,
   MAIN,
@@ -11,8 +11,8 @@ import {
   run,
   start,
   startService,
-} from '../../../../test/support/process.ts'
-import { eventually } from '../../../../test/support/project.ts'
+} from '../../../../test/support/processes/programs.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
 import { product } from '../../../../test/support/product/product.ts'
 
 const messagesOf = (stdout: string) => linesOf(stdout).map(({ msg }) => msg)

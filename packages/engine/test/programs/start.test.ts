@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { call, startOnNewFile } from '../../../../test/support/helper.ts'
+import { call, startOnNewFile } from '../../../../test/support/servers/start-product.ts'
 import {
   linesOf,
   MAIN,
@@ -9,7 +9,7 @@ import {
   run,
   start,
   startService,
-} from '../../../../test/support/process.ts'
+} from '../../../../test/support/processes/programs.ts'
 import {
   copyProject,
   eventually,
@@ -17,9 +17,9 @@ import {
   NPM,
   putTestProduct,
   serveHttp,
-} from '../../../../test/support/project.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
-import { issueTokenIn } from '../../../../test/support/tokens.ts'
+} from '../../../../test/support/project/copy.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
+import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
 /** Stands for a terminal; test/system/terminal.test.ts has a real one. */
 const TERMINAL = 'process.stdout.isTTY = true'

@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { StoredToken } from '../../src/auth/access-tokens.ts'
-import { build } from '../../../../test/support/helper.ts'
-import { program, run } from '../../../../test/support/process.ts'
-import { eventually, NPM } from '../../../../test/support/project.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
-import { issueToken, tokenIdOf } from '../../../../test/support/tokens.ts'
+import { build } from '../../../../test/support/servers/start-product.ts'
+import { program, run } from '../../../../test/support/processes/programs.ts'
+import { eventually, NPM } from '../../../../test/support/project/copy.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
+import { issueToken, tokenIdOf } from '../../../../test/support/servers/access-tokens.ts'
 
 const folder = t.testdir()
 const file = `${folder}/plants.db`

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { namesIn } from '../../../../test/support/pages.ts'
-import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres.ts'
-import { MAIN, program, run, startService } from '../../../../test/support/process.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
+import { namesIn } from '../../../../test/support/stores/read-page.ts'
+import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres/server.ts'
+import { MAIN, program, run, startService } from '../../../../test/support/processes/programs.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { asGuest } from './open.ts'
 
 const server = await startPostgres(t)

@@ -2,9 +2,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { range } from '../../../../test/support/engines.ts'
-import { openDatabases } from '../../../../test/support/postgres.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { openDatabases } from '../../../../test/support/postgres/server.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
 /** The length of an item that is sent or found, and how often that is done. */
 const LENGTH = 50_000

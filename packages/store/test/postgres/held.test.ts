@@ -3,10 +3,10 @@
 import { fail } from 'node:assert'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../engine/src/errors.ts'
-import { range } from '../../../../test/support/engines.ts'
-import { startPostgres } from '../../../../test/support/postgres.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import type { TestStore } from '../../../../test/support/stores.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { startPostgres } from '../../../../test/support/postgres/server.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import type { TestStore } from '../../../../test/support/stores/open-store.ts'
 import { limits, name, open } from './open.ts'
 
 const server = await startPostgres(t)

@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Test } from 'tap'
-import type { Server } from '../../../../test/support/postgres.ts'
-import { startRelay } from '../../../../test/support/replicas.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
+import type { Server } from '../../../../test/support/postgres/server.ts'
+import { startRelay } from '../../../../test/support/histories/replicas.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
 export const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({
   DATABASE_POOL_SIZE,

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { readConfig } from '../../../engine/src/config.ts'
 import { StoreUnavailable } from '../../../engine/src/errors.ts'
-import { range } from '../../../../test/support/engines.ts'
-import { startPostgres } from '../../../../test/support/postgres.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { startPostgres } from '../../../../test/support/postgres/server.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { asGuest, limits, name, open } from './open.ts'
 
 const server = await startPostgres(t)

@@ -3,16 +3,24 @@
 import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { range } from '../../../../test/support/engines.ts'
-import { call } from '../../../../test/support/helper.ts'
-import { type Operation, violations } from '../../../../test/support/history-check.ts'
-import { type Caller, observe, runHistory } from '../../../../test/support/history.ts'
-import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres.ts'
-import { program, run } from '../../../../test/support/process.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { runFaults, startRelay, startReplicas } from '../../../../test/support/replicas.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
-import { issueToken, tokenIdOf } from '../../../../test/support/tokens.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { call } from '../../../../test/support/servers/start-product.ts'
+import { type Operation, violations } from '../../../../test/support/histories/linearizability.ts'
+import {
+  type Caller,
+  observe,
+  runHistory,
+} from '../../../../test/support/histories/simultaneous-clients.ts'
+import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres/server.ts'
+import { program, run } from '../../../../test/support/processes/programs.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import {
+  runFaults,
+  startRelay,
+  startReplicas,
+} from '../../../../test/support/histories/replicas.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
+import { issueToken, tokenIdOf } from '../../../../test/support/servers/access-tokens.ts'
 
 const isLong = process.env['LONG'] !== undefined
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)

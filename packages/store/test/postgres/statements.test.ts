@@ -4,9 +4,9 @@ import { strict as assert } from 'node:assert'
 import pg from 'pg'
 import t from 'tap'
 import { Pipeline } from '../../src/postgres/pipeline.ts'
-import { range } from '../../../../test/support/engines.ts'
-import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres/server.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
 /** What was sent together: a text, and its parameters, often once for each of several rows. */
 interface Sent {

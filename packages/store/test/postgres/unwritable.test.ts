@@ -1,11 +1,11 @@
 // A real service whose collection can't be written to: its probe says so, and its log says why once.
 import t from 'tap'
-import { startPostgres } from '../../../../test/support/postgres.ts'
-import { linesOf, startService } from '../../../../test/support/process.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { issueTokenIn } from '../../../../test/support/tokens.ts'
+import { startPostgres } from '../../../../test/support/postgres/server.ts'
+import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 import { asGuest } from './open.ts'
-import { range } from '../../../../test/support/engines.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
 
 const server = await startPostgres(t)
 

@@ -3,9 +3,9 @@ import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { checkDatabase, restoreBackup, saveBackup } from '../../src/sqlite/backup.ts'
-import { program, run } from '../../../../test/support/process.ts'
+import { program, run } from '../../../../test/support/processes/programs.ts'
 import { product } from '../../../../test/support/product/product.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
 const REFUSED = 'is not one that this program makes'
 

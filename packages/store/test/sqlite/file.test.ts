@@ -7,14 +7,14 @@ import t, { type Test } from 'tap'
 import { restoreBackup } from '../../src/sqlite/backup.ts'
 import { openSqlite } from '../../src/sqlite/file.ts'
 import { VERSION } from '../../src/sqlite/create-tables.ts'
-import { program, run } from '../../../../test/support/process.ts'
-import { prepareReplacement, storeIn } from '../../../../test/support/replacement.ts'
+import { program, run } from '../../../../test/support/processes/programs.ts'
+import { prepareReplacement, storeIn } from '../../../../test/support/stores/backup-replacement.ts'
 import {
   COLLECTIONS,
   openNewFile,
   openTestStore,
   type TestStore,
-} from '../../../../test/support/stores.ts'
+} from '../../../../test/support/stores/open-store.ts'
 
 const create = (store: TestStore, id: number) =>
   store.create('joe', BigInt(id), { name: `plant ${id}` })
@@ -132,7 +132,7 @@ async function watched(t: Test, file: string, words: readonly string[], KILL_AT 
     'NODE_OPTIONS',
     process.execPath,
     '--import',
-    './test/support/file-calls.ts',
+    './test/support/processes/file-calls.ts',
     ...words,
   ]
   const ended = await run(node, {
@@ -148,7 +148,9 @@ async function watched(t: Test, file: string, words: readonly string[], KILL_AT 
 
 /** A program that opens the store FILE, and does something. */
 function opening(what: string): string[] {
-  const stores = JSON.stringify(import.meta.resolve('../../../../test/support/stores.ts'))
+  const stores = JSON.stringify(
+    import.meta.resolve('../../../../test/support/stores/open-store.ts'),
+  )
   const open = `const { openTestStore } = await import(${stores}); const store = await openTestStore({ file: process.env.FILE })`
   return ['--input-type=module', '-e', `${open}; ${what}`]
 }

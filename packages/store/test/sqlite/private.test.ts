@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { checkDatabase, restoreBackup, saveBackup } from '../../src/sqlite/backup.ts'
-import { NOBODY } from '../../../../test/support/nobody.ts'
-import { program, run, startService } from '../../../../test/support/process.ts'
-import { openTestStore } from '../../../../test/support/stores.ts'
+import { NOBODY } from '../../../../test/support/processes/as-nobody.ts'
+import { program, run, startService } from '../../../../test/support/processes/programs.ts'
+import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
 const isRoot = process.getuid?.() === 0
 

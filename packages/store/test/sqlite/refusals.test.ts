@@ -2,13 +2,13 @@
 // test/system/faults.test.ts has a full disk.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { range } from '../../../../test/support/engines.ts'
-import { call } from '../../../../test/support/helper.ts'
-import { run, startService } from '../../../../test/support/process.ts'
-import { openNewFile, type Plant } from '../../../../test/support/stores.ts'
-import { issueToken, issueTokenIn } from '../../../../test/support/tokens.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { call } from '../../../../test/support/servers/start-product.ts'
+import { run, startService } from '../../../../test/support/processes/programs.ts'
+import { openNewFile, type Plant } from '../../../../test/support/stores/open-store.ts'
+import { issueToken, issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
-const OPEN = JSON.stringify(import.meta.resolve('../../../../test/support/stores.ts'))
+const OPEN = JSON.stringify(import.meta.resolve('../../../../test/support/stores/open-store.ts'))
 /** Root may write everything, unless it has lost this right. */
 const restricted = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : []
 

@@ -2,10 +2,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { range } from '../../../../test/support/engines.ts'
-import { namesIn, partsOf } from '../../../../test/support/pages.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { openNewFile, type TestStore } from '../../../../test/support/stores.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { namesIn, partsOf } from '../../../../test/support/stores/read-page.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import { openNewFile, type TestStore } from '../../../../test/support/stores/open-store.ts'
 import { StoreBusy, StoreUnavailable } from '../../../engine/src/errors.ts'
 
 /** How many commits the index of a log has counted: https://sqlite.org/walformat.html#the_wal_index_header */

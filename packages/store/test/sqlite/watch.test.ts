@@ -3,13 +3,17 @@ import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { range } from '../../../../test/support/engines.ts'
-import { Ledger, inspect, work } from '../../../../test/support/ledger.ts'
-import { namesIn } from '../../../../test/support/pages.ts'
-import { linesOf, startService } from '../../../../test/support/process.ts'
-import { eventually } from '../../../../test/support/project.ts'
-import { openNewFile, openTestStore, type TestStore } from '../../../../test/support/stores.ts'
-import { issueTokenIn } from '../../../../test/support/tokens.ts'
+import { range } from '../../../../test/support/stores/store-engines.ts'
+import { Ledger, inspect, work } from '../../../../test/support/histories/ledger.ts'
+import { namesIn } from '../../../../test/support/stores/read-page.ts'
+import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
+import { eventually } from '../../../../test/support/project/copy.ts'
+import {
+  openNewFile,
+  openTestStore,
+  type TestStore,
+} from '../../../../test/support/stores/open-store.ts'
+import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
 /** So many writes that a checkpoint follows. Then some more, which only the log has, each in a frame of its own. */
 const IN_FILE = 500

@@ -1,8 +1,8 @@
 // The contract of the tests' own product, and what other files say of any contract, of this one.
-import { contractOf } from '../../packages/testing/src/contract/contract.ts'
-import * as documented from '../../packages/testing/src/answers/documented.ts'
-import * as contractPaths from '../../packages/testing/src/contract/paths.ts'
-import { product } from './product/product.ts'
+import { contractOf } from '../../../packages/testing/src/contract/contract.ts'
+import * as documented from '../../../packages/testing/src/answers/documented.ts'
+import * as contractPaths from '../../../packages/testing/src/contract/paths.ts'
+import { product } from '../product/product.ts'
 
 const contract = await contractOf(product)
 

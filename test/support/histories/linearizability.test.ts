@@ -1,6 +1,6 @@
 // Histories written by hand: the check must report each wrong one. That it reports no correct one shows wherever it is used.
 import t from 'tap'
-import { type List, type Operation, type Write, violations } from './history-check.ts'
+import { type List, type Operation, type Write, violations } from './linearizability.ts'
 
 const write = (
   kind: Write['kind'],

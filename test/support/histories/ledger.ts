@@ -2,9 +2,9 @@
 // database. An item is a plant or a note.
 import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
-import { request } from './helper.ts'
-import { itemsOf, toCall } from './history.ts'
-import { parse } from '../../packages/testing/src/json/json.ts'
+import { request } from '../servers/start-product.ts'
+import { itemsOf, toCall } from './simultaneous-clients.ts'
+import { parse } from '../../../packages/testing/src/json/json.ts'
 
 /** Records the requests of one caller's clients, and the answers. Each item is created, changed and deleted at most once. */
 export class Ledger {

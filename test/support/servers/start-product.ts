@@ -1,21 +1,21 @@
 // Starts the tests' own product, or another one, on a store of the tests.
 import type { Test } from 'tap'
 import type { Product } from '@plant-store/engine'
-import { contractOf } from '../../packages/testing/src/contract/contract.ts'
-import type { Answer, Call } from '../../packages/testing/src/http/call.ts'
-import { callAsDocumented } from '../../packages/testing/src/service/documented-call.ts'
-import { startService as startProduct } from '../../packages/testing/src/service/start.ts'
-import { startService } from './process.ts'
-import { product as own } from './product/product.ts'
-import { openTestStore } from './stores.ts'
-import { issueTokenIn } from './tokens.ts'
+import { contractOf } from '../../../packages/testing/src/contract/contract.ts'
+import type { Answer, Call } from '../../../packages/testing/src/http/call.ts'
+import { callAsDocumented } from '../../../packages/testing/src/service/documented-call.ts'
+import { startService as startProduct } from '../../../packages/testing/src/service/start.ts'
+import { startService } from '../processes/programs.ts'
+import { product as own } from '../product/product.ts'
+import { openTestStore } from '../stores/open-store.ts'
+import { issueTokenIn } from './access-tokens.ts'
 
 export {
   type Answer,
   type Call,
   request,
   statusesOf,
-} from '../../packages/testing/src/http/call.ts'
+} from '../../../packages/testing/src/http/call.ts'
 
 export type Service = Awaited<ReturnType<typeof build>>
 

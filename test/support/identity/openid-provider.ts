@@ -4,8 +4,8 @@ import http from 'node:http'
 import { exportJWK } from 'jose'
 import type { Test } from 'tap'
 import { AUDIENCE, type Key } from './issuer.ts'
-import { fields } from '../../packages/testing/src/json/fields.ts'
-import { freePort } from './project.ts'
+import { fields } from '../../../packages/testing/src/json/fields.ts'
+import { freePort } from '../project/copy.ts'
 
 /** The client of programs, which signs in with a secret. */
 const PROGRAM = { client_id: 'program', client_secret: 'secret' }

@@ -1,7 +1,7 @@
-import { JsonText } from '../../packages/engine/src/http/json.ts'
-import type { Key, Page } from '../../packages/engine/src/store.ts'
-import { parse } from '../../packages/testing/src/json/json.ts'
-import type { Plant, TestStore } from './stores.ts'
+import { JsonText } from '../../../packages/engine/src/http/json.ts'
+import type { Key, Page } from '../../../packages/engine/src/store.ts'
+import { parse } from '../../../packages/testing/src/json/json.ts'
+import type { Plant, TestStore } from './open-store.ts'
 
 /** The parts of a page. @throws {TypeError} if the page is one text */
 export function partsOf<Item>({ items }: Page<Item>): AsyncIterable<JsonText<Item[]>> {

@@ -2,23 +2,23 @@
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import { loadCompiler } from '@plant-store/compiler'
-import type { Answer } from '../../packages/engine/src/operation/output/answer.ts'
-import { buildGuards } from '../../packages/engine/src/auth/guard.ts'
-import { type Contract, readContract } from '../../packages/engine/src/contract/contract.ts'
-import type { ProductHooks } from '../../packages/engine/src/contract/product-hooks.ts'
-import { addRoutes, type OperationSteps } from '../../packages/engine/src/operation/routes.ts'
-import { checkBody } from '../../packages/engine/src/operation/input/bodies.ts'
-import { requireCaller, type Verdict } from '../../packages/engine/src/auth/security.ts'
-import { answerError, usualError } from '../../packages/engine/src/http/error-answers.ts'
-import { otherSiteCheck } from '../../packages/engine/src/http/other-sites.ts'
-import { OpenRequests } from '../../packages/engine/src/http/open-requests.ts'
+import type { Answer } from '../../../packages/engine/src/operation/output/answer.ts'
+import { buildGuards } from '../../../packages/engine/src/auth/guard.ts'
+import { type Contract, readContract } from '../../../packages/engine/src/contract/contract.ts'
+import type { ProductHooks } from '../../../packages/engine/src/contract/product-hooks.ts'
+import { addRoutes, type OperationSteps } from '../../../packages/engine/src/operation/routes.ts'
+import { checkBody } from '../../../packages/engine/src/operation/input/bodies.ts'
+import { requireCaller, type Verdict } from '../../../packages/engine/src/auth/security.ts'
+import { answerError, usualError } from '../../../packages/engine/src/http/error-answers.ts'
+import { otherSiteCheck } from '../../../packages/engine/src/http/other-sites.ts'
+import { OpenRequests } from '../../../packages/engine/src/http/open-requests.ts'
 import {
   answerOtherMethods,
   checkFraming,
   checkPath,
   inOrder,
-} from '../../packages/engine/src/http/request-steps.ts'
-import { HttpError } from '../../packages/engine/src/errors.ts'
+} from '../../../packages/engine/src/http/request-steps.ts'
+import { HttpError } from '../../../packages/engine/src/errors.ts'
 
 /** The request that a method gets. */
 export type Input = Readonly<

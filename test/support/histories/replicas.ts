@@ -3,8 +3,8 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { Server } from './postgres.ts'
-import { startService } from './process.ts'
+import type { Server } from '../postgres/server.ts'
+import { startService } from '../processes/programs.ts'
 
 /** What the relay loses. `ends of requests`: the last bytes of a request, and what follows. */
 export type Loss = 'requests' | 'ends of requests' | 'answers' | 'nothing'

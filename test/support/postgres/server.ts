@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { asNobody, giveToNobody } from './nobody.ts'
-import { freePort } from './project.ts'
+import { asNobody, giveToNobody } from '../processes/as-nobody.ts'
+import { freePort } from '../project/copy.ts'
 
 /** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. That of "guest" is `secret`. */
 export type Server = Awaited<ReturnType<typeof startPostgres>>

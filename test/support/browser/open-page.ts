@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { assertDocumented } from './own.ts'
+import { assertDocumented } from '../contracts/product-contract.ts'
 
 /** Starts a real Chromium, and closes it when the test ends. @param host a name that it resolves to 127.0.0.1 */
 export async function browser(t: Test, host: string): Promise<Browser> {

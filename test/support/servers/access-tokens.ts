@@ -3,15 +3,15 @@ import {
   issueTokenOf,
   type TokenOptions,
   type Tokens,
-} from '../../packages/testing/src/service/access-tokens.ts'
-import { product as own } from './product/product.ts'
-import { openTestStore } from './stores.ts'
+} from '../../../packages/testing/src/service/access-tokens.ts'
+import { product as own } from '../product/product.ts'
+import { openTestStore } from '../stores/open-store.ts'
 
 export {
   issueTokenOf,
   revokeTokenOf,
   tokenIdOf,
-} from '../../packages/testing/src/service/access-tokens.ts'
+} from '../../../packages/testing/src/service/access-tokens.ts'
 
 /** The beginning of the tokens. */
 export const PREFIX = own.tokenPrefix

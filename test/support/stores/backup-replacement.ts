@@ -1,9 +1,9 @@
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import type { Test } from 'tap'
-import { openTestStore, type TestStore } from './stores.ts'
-import { saveBackup } from '../../packages/store/src/sqlite/backup.ts'
-import { namesIn } from './pages.ts'
-import { issueToken } from './tokens.ts'
+import { openTestStore, type TestStore } from './open-store.ts'
+import { saveBackup } from '../../../packages/store/src/sqlite/backup.ts'
+import { namesIn } from './read-page.ts'
+import { issueToken } from '../servers/access-tokens.ts'
 
 /** How many plants the old store has, and the backup. */
 const COUNTS = { old: 300, new: 10 } as const

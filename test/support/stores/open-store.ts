@@ -1,20 +1,20 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import type { Test } from 'tap'
-import { accessTokens, type AccessTokens } from '../../packages/engine/src/auth/access-tokens.ts'
-import { makeCollection } from '../../packages/store/src/collection.ts'
-import { openDatabase, portOf } from '../../packages/store/src/open.ts'
-import { readConfig } from '../../packages/engine/src/config.ts'
+import { accessTokens, type AccessTokens } from '../../../packages/engine/src/auth/access-tokens.ts'
+import { makeCollection } from '../../../packages/store/src/collection.ts'
+import { openDatabase, portOf } from '../../../packages/store/src/open.ts'
+import { readConfig } from '../../../packages/engine/src/config.ts'
 import {
   type Collection,
   type Store,
   storedCollections,
   type StoreOptions,
-} from '../../packages/engine/src/store.ts'
-import type { Database } from '../../packages/store/src/core/database.ts'
-import { parseJson } from '../../packages/engine/src/http/json.ts'
+} from '../../../packages/engine/src/store.ts'
+import type { Database } from '../../../packages/store/src/core/database.ts'
+import { parseJson } from '../../../packages/engine/src/http/json.ts'
 import type { Product } from '@plant-store/engine'
-import type { components } from './product/contract.gen.ts'
-import { product as own } from './product/product.ts'
+import type { components } from '../product/contract.gen.ts'
+import { product as own } from '../product/product.ts'
 
 export type Plant = components['schemas']['Plant']
 export type Note = components['schemas']['Note']

@@ -2,9 +2,9 @@
 import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { type Call, request as send } from './helper.ts'
-import type { Operation, Write } from './history-check.ts'
-import { FIRST_COUNT } from './product/note-service.ts'
+import { type Call, request as send } from '../servers/start-product.ts'
+import type { Operation, Write } from './linearizability.ts'
+import { FIRST_COUNT } from '../product/note-service.ts'
 
 /** Where a service listens. The port changes when the service restarts. */
 export interface Address {

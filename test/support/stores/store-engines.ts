@@ -1,10 +1,10 @@
 // Opens stores of each engine for tests, and says how a test fills their collections.
 import type { Test } from 'tap'
 import type { Product } from '@plant-store/engine'
-import type { Collection, Key, Page } from '../../packages/engine/src/store.ts'
-import { read } from './pages.ts'
-import { brought, openDatabases } from './postgres.ts'
-import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'
+import type { Collection, Key, Page } from '../../../packages/engine/src/store.ts'
+import { read } from './read-page.ts'
+import { brought, openDatabases } from '../postgres/server.ts'
+import { type Note, openTestStore, type Plant, type TestStore } from './open-store.ts'
 
 /** An engine. */
 export type Engine = Awaited<ReturnType<typeof startEngines>>[number]
