@@ -14,7 +14,7 @@ import { product } from '../service/product.ts'
 import { NAME } from './support/figures/alert-series.ts'
 import { startPostgres } from './support/postgres/server.ts'
 import { run, startService } from './support/processes/programs.ts'
-import { freePort, serveHttp } from './support/project/copy.ts'
+import { freePort, serveHttp } from './support/network/ports.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
 const { version, license }: { version: string; license: string } = JSON.parse(

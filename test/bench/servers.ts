@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { readConfig } from '../../packages/engine/src/config.ts'
 import { request } from '../support/servers/start-product.ts'
 import { start as startProcess } from '../support/processes/programs.ts'
-import { freePort } from '../support/project/copy.ts'
+import { freePort } from '../support/network/ports.ts'
 import { cpuOf } from '../support/figures/process-usage.ts'
 import { run } from './load.ts'
 

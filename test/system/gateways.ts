@@ -6,7 +6,8 @@ import type { Test } from 'tap'
 import { NAME } from '../support/figures/alert-series.ts'
 import { request } from '../support/servers/start-product.ts'
 import { start } from '../support/processes/programs.ts'
-import { eventually, freePort } from '../support/project/copy.ts'
+import { eventually } from '../support/processes/eventually.ts'
+import { freePort } from '../support/network/ports.ts'
 import { need } from './programs.ts'
 
 /** Where replicas listen; without an admin port one is never ready. The files of deploy/ have two: one replica is both. */

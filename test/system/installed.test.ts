@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { linesOf } from '../support/processes/programs.ts'
 import { startPostgres } from '../support/postgres/server.ts'
-import { eventually, freePort } from '../support/project/copy.ts'
+import { eventually } from '../support/processes/eventually.ts'
+import { freePort } from '../support/network/ports.ts'
 import {
   copyService,
   installService,

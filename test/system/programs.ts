@@ -2,7 +2,7 @@ import { type ChildProcess, spawnSync } from 'node:child_process'
 import { isDeepStrictEqual } from 'node:util'
 import { accessTokenChecker } from '../../packages/engine/src/auth/access-tokens.ts'
 import { inspect, type Ledger } from '../support/histories/ledger.ts'
-import { eventually } from '../support/project/copy.ts'
+import { eventually } from '../support/processes/eventually.ts'
 import { openTestStore } from '../support/stores/open-store.ts'
 import { PREFIX } from '../support/servers/access-tokens.ts'
 

@@ -1,6 +1,6 @@
 // Runs programs under strace: their calls to the disk are recorded, or fail.
 import { existsSync, readFileSync } from 'node:fs'
-import { eventually } from '../support/project/copy.ts'
+import { eventually } from '../support/processes/eventually.ts'
 
 /** What a process did to its disk, and what it answered, in order. */
 export type Event =

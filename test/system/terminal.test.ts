@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { eventually, NPM } from '../support/project/copy.ts'
+import { eventually } from '../support/processes/eventually.ts'
+import { NPM } from '../support/project/copy.ts'
 
 t.test('`npm start` says where data, docs and tokens are, and Ctrl-C ends it', async (t) => {
   const file = `${t.testdir()}/plants.db`

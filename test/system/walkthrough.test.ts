@@ -3,7 +3,9 @@
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { run, start } from '../support/processes/programs.ts'
-import { copyProject, eventually, FOR_REGISTRY, freePort, NPM } from '../support/project/copy.ts'
+import { copyProject, FOR_REGISTRY, NPM } from '../support/project/copy.ts'
+import { eventually } from '../support/processes/eventually.ts'
+import { freePort } from '../support/network/ports.ts'
 
 t.setTimeout(3_600_000)
 t.jobs = 3

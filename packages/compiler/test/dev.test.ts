@@ -2,13 +2,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import t, { type Test } from 'tap'
 import { build } from '../../../test/support/servers/start-product.ts'
 import { program, start } from '../../../test/support/processes/programs.ts'
-import {
-  copyProject,
-  eventually,
-  freePort,
-  NPM,
-  putTestProduct,
-} from '../../../test/support/project/copy.ts'
+import { copyProject, NPM, putTestProduct } from '../../../test/support/project/copy.ts'
+import { eventually } from '../../../test/support/processes/eventually.ts'
+import { freePort } from '../../../test/support/network/ports.ts'
 
 const PARAMETER =
   "{ name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }"

@@ -16,7 +16,7 @@ import { inspect } from '../../../test/support/histories/ledger.ts'
 import { namesIn } from '../../../test/support/stores/read-page.ts'
 import { program, run, startService } from '../../../test/support/processes/programs.ts'
 import { openTestStore } from '../../../test/support/stores/open-store.ts'
-import { eventually } from '../../../test/support/project/copy.ts'
+import { eventually } from '../../../test/support/processes/eventually.ts'
 import { issueToken } from '../../../test/support/servers/access-tokens.ts'
 
 /** Makes a store with plants of the caller "joe", a copy of it, and a function that runs the backup command on it. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Test } from 'tap'
-import { freePort } from '../project/copy.ts'
+import { freePort } from '../network/ports.ts'
 
 /** A key pair. The identity provider publishes its public half. */
 export interface Key {

@@ -5,7 +5,7 @@ import { exportJWK } from 'jose'
 import type { Test } from 'tap'
 import { AUDIENCE, type Key } from './issuer.ts'
 import { fields } from '../../../packages/testing/src/json/fields.ts'
-import { freePort } from '../project/copy.ts'
+import { freePort } from '../network/ports.ts'
 
 /** The client of programs, which signs in with a secret. */
 const PROGRAM = { client_id: 'program', client_secret: 'secret' }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { asNobody, giveToNobody } from '../processes/as-nobody.ts'
-import { freePort } from '../project/copy.ts'
+import { freePort } from '../network/ports.ts'
 
 /** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. That of "guest" is `secret`. */
 export type Server = Awaited<ReturnType<typeof startPostgres>>

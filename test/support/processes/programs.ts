@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
-import { eventually } from '../project/copy.ts'
+import { eventually } from './eventually.ts'
 
 /** The environment of a process. It takes only what a process needs from the tests, and what makes it fast. */
 const BASE = {

@@ -1,11 +1,6 @@
-import { randomInt } from 'node:crypto'
+// Copies the project into a folder of a test, so that the test can change it.
 import fs, { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import http from 'node:http'
-import net from 'node:net'
-import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
-import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 
 /** What npm needs of the environment to reach a registry: its proxy, certificates and settings. */
@@ -19,11 +14,6 @@ export const FOR_REGISTRY: Readonly<Record<string, string>> = Object.fromEntries
 const settings = Object.entries(FOR_REGISTRY).map(([name, value]) => `${name}=${value}`)
 /** npm without tap's hooks: nobody needs the coverage of a copy, and Node 26 crashes when it measures linters. */
 export const NPM = ['env', '-u', 'NODE_OPTIONS', ...settings, 'npm']
-
-/** Whether this machine has the address ::1. */
-export const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
-  addresses?.some(({ address }) => address === '::1'),
-)
 
 /** Copies the project, so that a test can change its files. The packages are shared. @returns the folder of the copy */
 export function copyProject(t: Test): string {
@@ -65,55 +55,4 @@ export function putTestProduct(folder: string): void {
     )
     writeFileSync(`${folder}/service/${name}.ts`, text.replaceAll('../../../service/', './'))
   }
-}
-
-/** A port that was free a moment ago, outside of the range from which systems choose the ports of connections. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_000)
-    const server = net.createServer().listen(port, '127.0.0.1')
-    const listening = await once(server, 'listening').catch(() => undefined)
-    if (listening === undefined) continue
-    server.close()
-    await once(server, 'close')
-    return port
-  }
-}
-
-/** Serves HTTP on a port of its own until the test ends. @returns its origin */
-export async function serveHttp(t: Test, answer: http.RequestListener): Promise<string> {
-  const server = http.createServer(answer)
-  t.teardown(() => server.close().closeAllConnections())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
-}
-
-/** Opens a connection to a port of this machine. @returns also the text that has come, and a promise of the end */
-export async function connect(t: Test, port: number) {
-  const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
-  t.teardown(() => socket.destroy())
-  const state = { text: '', error: '', isEnded: false }
-  socket
-    .on('data', (text: string) => (state.text += text))
-    .on('error', ({ message }) => (state.error = message))
-  socket.on('end', () => (state.isEnded = true))
-  const closed = new Promise((resolve) => socket.once('close', resolve))
-  await once(socket, 'connect')
-  return { socket, state, closed }
-}
-
-/**
- * Waits until a condition is true.
- * @param timeout in milliseconds: by default, more than any machine needs, and less than it takes tap to end the test
- */
-export async function eventually(
-  isSo: () => boolean | Promise<boolean>,
-  report = () => String(isSo),
-  timeout = 500_000,
-): Promise<void> {
-  for (const end = performance.now() + timeout; performance.now() < end;) {
-    if (await isSo()) return
-    await delay(20)
-  }
-  throw new Error(`not in ${timeout / 1000} seconds: ${report()}`)
 }

@@ -10,7 +10,7 @@ import { range } from '../../../../test/support/stores/store-engines.ts'
 import { build, call } from '../../../../test/support/servers/start-product.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { program, run, startService } from '../../../../test/support/processes/programs.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { openNewFile, openTestStore } from '../../../../test/support/stores/open-store.ts'
 import {
   issueToken,

@@ -15,7 +15,7 @@ import {
   sign,
   startIssuer,
 } from '../../../../test/support/identity/issuer.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 
 const DAY = 24 * 3600
 const [first, second] = [await makeKey('ES256', 'first'), await makeKey('RS256', 'second')]

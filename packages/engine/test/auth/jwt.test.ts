@@ -16,7 +16,7 @@ import {
   startIssuer,
 } from '../../../../test/support/identity/issuer.ts'
 import { program, run } from '../../../../test/support/processes/programs.ts'
-import { serveHttp } from '../../../../test/support/project/copy.ts'
+import { serveHttp } from '../../../../test/support/network/ports.ts'
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const INVALID = 'Bearer realm="plants", error="invalid_token"'

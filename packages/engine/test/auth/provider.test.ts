@@ -4,7 +4,7 @@ import t from 'tap'
 import { request } from '../../../../test/support/servers/start-product.ts'
 import { makeKey } from '../../../../test/support/identity/issuer.ts'
 import { startService } from '../../../../test/support/processes/programs.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { startProvider } from '../../../../test/support/identity/openid-provider.ts'
 
 for (const type of [undefined, 'JWT'] as const) {

@@ -7,7 +7,7 @@ import { generateTypes } from '../../../compiler/src/commands/generate.ts'
 import { browser } from '../../../../test/support/browser/open-page.ts'
 import { makeKey } from '../../../../test/support/identity/issuer.ts'
 import { startService } from '../../../../test/support/processes/programs.ts'
-import { freePort } from '../../../../test/support/project/copy.ts'
+import { freePort } from '../../../../test/support/network/ports.ts'
 import {
   PAGE_CLIENT,
   SCOPE,

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { serveDocs } from '../../src/docs/docs.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const { app, call, port } = await build(t)

@@ -4,7 +4,7 @@ import { register } from 'prom-client'
 import t from 'tap'
 import { Admission } from '../../src/http/server.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { readResponses } from '../../../testing/src/http/responses.ts'
 
 /** Keeps the event loop busy for milliseconds. */

@@ -3,7 +3,7 @@ import t from 'tap'
 import { browser } from '../../../../test/support/browser/open-page.ts'
 import { allowOf, operations, paths } from '../../../../test/support/contracts/product-contract.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
-import { serveHttp } from '../../../../test/support/project/copy.ts'
+import { serveHttp } from '../../../../test/support/network/ports.ts'
 
 const APP = 'https://app.example'
 const preflight = {

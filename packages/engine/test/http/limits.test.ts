@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { type Config, readConfig } from '../../src/config.ts'
 import { listen, makeServer } from '../../src/http/server.ts'
-import { hasIpv6 } from '../../../../test/support/project/copy.ts'
+import { hasIpv6 } from '../../../../test/support/network/ports.ts'
 
 const make = (config: Config) =>
   makeServer({ config, log: pino({ level: 'silent' }), maxConnections: 10 })

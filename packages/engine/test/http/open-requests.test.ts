@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
-import { connect, eventually } from '../../../../test/support/project/copy.ts'
+import { connect } from '../../../../test/support/network/ports.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 
 const { call, log, port, raw, token } = await build(t)
 const secret = await token('eve')

@@ -6,7 +6,8 @@ import { readConfig } from '../../src/config.ts'
 import { makeServer } from '../../src/http/server.ts'
 import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
-import { connect, eventually } from '../../../../test/support/project/copy.ts'
+import { connect } from '../../../../test/support/network/ports.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 
 const postgres = await startPostgres(t)
 const stores = {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { shapes, SMUGGLED } from '../../../../test/support/network/framing-shapes.ts'
 import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const { app, call, log, port, raw, token } = await build(t)

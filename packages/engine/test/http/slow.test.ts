@@ -2,7 +2,7 @@ import net from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 
 const { call, log, port, raw, store, token } = await build(t, {
   HEADERS_TIMEOUT: '0.3',

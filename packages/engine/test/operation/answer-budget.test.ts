@@ -2,7 +2,7 @@
 import net from 'node:net'
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const MIB = 1024 * 1024

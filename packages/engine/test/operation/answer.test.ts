@@ -11,7 +11,7 @@ import { StoreBusy } from '../../src/errors.ts'
 import { JsonText } from '../../src/http/json.ts'
 import { OpenRequests } from '../../src/http/open-requests.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const COUNT = 20_000

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { OpenRequests } from '../../src/http/open-requests.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot, type Run } from '../../../../test/support/contracts/serve-contract.ts'
 
 const MIB = 1024 * 1024

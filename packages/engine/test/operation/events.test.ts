@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../compiler/src/commands/generate.ts'
 import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 
 const CONTRACT = `openapi: 3.1.0
 info: { title: Ticks, version: 1.0.0 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import t from 'tap'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 /** What a method streams, by the media type. */

@@ -3,7 +3,7 @@ import { request as open } from 'node:http'
 import t from 'tap'
 import type { MethodRequest } from '../../src/operation/input/method-request.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { product } from '../../../../test/support/product/product.ts'
 
 type Run = (request: MethodRequest) => Promise<unknown>

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { OPENAPI, operations } from '../../../../test/support/contracts/product-contract.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')

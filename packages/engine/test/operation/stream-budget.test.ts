@@ -4,7 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { MAX_STREAMS } from '../../src/operation/output/stream-budget.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const CONTRACT = `paths:

@@ -15,7 +15,8 @@ import {
 } from '../../../../test/support/servers/start-product.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { product } from '../../../../test/support/product/product.ts'
-import { connect, eventually, freePort } from '../../../../test/support/project/copy.ts'
+import { connect, freePort } from '../../../../test/support/network/ports.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { issueToken } from '../../../../test/support/servers/access-tokens.ts'
 

@@ -9,7 +9,8 @@ import t, { type Test } from 'tap'
 import { prettyPrint } from '../../src/ops/pretty-print.ts'
 import { call } from '../../../../test/support/servers/start-product.ts'
 import { linesOf, MAIN, run, start } from '../../../../test/support/processes/programs.ts'
-import { eventually, freePort } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
+import { freePort } from '../../../../test/support/network/ports.ts'
 import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
 /** Without tap's own hooks: they write when the process ends. */

@@ -16,14 +16,9 @@ import {
   run,
   start,
 } from '../../../../test/support/processes/programs.ts'
-import {
-  connect,
-  copyProject,
-  eventually,
-  freePort,
-  NPM,
-  putTestProduct,
-} from '../../../../test/support/project/copy.ts'
+import { connect, freePort } from '../../../../test/support/network/ports.ts'
+import { copyProject, NPM, putTestProduct } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 

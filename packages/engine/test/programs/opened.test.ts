@@ -12,7 +12,7 @@ import {
   start,
   startService,
 } from '../../../../test/support/processes/programs.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { product } from '../../../../test/support/product/product.ts'
 
 const messagesOf = (stdout: string) => linesOf(stdout).map(({ msg }) => msg)

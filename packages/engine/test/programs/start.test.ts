@@ -10,14 +10,9 @@ import {
   start,
   startService,
 } from '../../../../test/support/processes/programs.ts'
-import {
-  copyProject,
-  eventually,
-  hasIpv6,
-  NPM,
-  putTestProduct,
-  serveHttp,
-} from '../../../../test/support/project/copy.ts'
+import { copyProject, NPM, putTestProduct } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
+import { hasIpv6, serveHttp } from '../../../../test/support/network/ports.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 

@@ -7,7 +7,7 @@ import { readAddress } from '../../src/postgres/address.ts'
 import { giveToNobody, NOBODY } from '../../../../test/support/processes/as-nobody.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { program, run } from '../../../../test/support/processes/programs.ts'
-import { freePort } from '../../../../test/support/project/copy.ts'
+import { freePort } from '../../../../test/support/network/ports.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { name } from './open.ts'
 

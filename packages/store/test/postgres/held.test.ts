@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../engine/src/errors.ts'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import type { TestStore } from '../../../../test/support/stores/open-store.ts'
 import { limits, name, open } from './open.ts'
 

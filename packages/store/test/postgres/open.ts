@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Test } from 'tap'
 import type { Server } from '../../../../test/support/postgres/server.ts'
-import { startRelay } from '../../../../test/support/histories/replicas.ts'
+import { startRelay } from '../../../../test/support/postgres/relay.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
 export const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({

@@ -13,12 +13,9 @@ import {
 } from '../../../../test/support/histories/simultaneous-clients.ts'
 import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres/server.ts'
 import { program, run } from '../../../../test/support/processes/programs.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
-import {
-  runFaults,
-  startRelay,
-  startReplicas,
-} from '../../../../test/support/histories/replicas.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
+import { runFaults, startReplicas } from '../../../../test/support/histories/replicas.ts'
+import { startRelay } from '../../../../test/support/postgres/relay.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { issueToken, tokenIdOf } from '../../../../test/support/servers/access-tokens.ts'
 

@@ -9,7 +9,7 @@ import { INT64_MIN } from '../../src/core/database.ts'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { cursorOf, namesIn, namesOf } from '../../../../test/support/stores/read-page.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { asGuest, limits, name, open } from './open.ts'
 
 const PLANTS = process.env['LONG'] === undefined ? 50_000 : 1_000_000

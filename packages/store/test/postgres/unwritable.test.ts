@@ -2,7 +2,7 @@
 import t from 'tap'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 import { asGuest } from './open.ts'
 import { range } from '../../../../test/support/stores/store-engines.ts'

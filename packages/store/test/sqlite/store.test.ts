@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { namesIn, partsOf } from '../../../../test/support/stores/read-page.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { openNewFile, type TestStore } from '../../../../test/support/stores/open-store.ts'
 import { StoreBusy, StoreUnavailable } from '../../../engine/src/errors.ts'
 

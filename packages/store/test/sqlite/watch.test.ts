@@ -7,7 +7,7 @@ import { range } from '../../../../test/support/stores/store-engines.ts'
 import { Ledger, inspect, work } from '../../../../test/support/histories/ledger.ts'
 import { namesIn } from '../../../../test/support/stores/read-page.ts'
 import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
-import { eventually } from '../../../../test/support/project/copy.ts'
+import { eventually } from '../../../../test/support/processes/eventually.ts'
 import {
   openNewFile,
   openTestStore,
