@@ -1,12 +1,16 @@
 // @plant-store/json-schema 1.0.0, written by `npm run released`
+type BoundKeyword = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
 export type Check = (value: unknown, reserve?: Reserve) => Checked
 interface Checked {
   readonly value?: unknown
   readonly error?: string
+  readonly reason?: Reason
 }
+type ErrorKeyword = keyof Limits
 export declare const FILLS_IN_TOO_MUCH = 'would fill in more than 100 members'
 type FlattenAny = (schema: unknown) => readonly SchemaObject[]
 export type Formats = Readonly<Record<string, (text: string) => boolean>>
+type Key = string | number
 export interface Keywords
   extends
     Some<Single, Schema>,
@@ -25,6 +29,29 @@ export interface Keywords
   readonly required?: readonly string[]
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
 }
+type Limits = Record<BoundKeyword, number | bigint> &
+  Record<SizeKeyword, number> & {
+    readonly type: readonly string[]
+    readonly enum: readonly unknown[]
+    readonly const: unknown
+    readonly pattern: string
+    readonly format: string
+    readonly uniqueItems: true
+    readonly required: string
+    readonly anyOf: undefined
+    readonly oneOf: undefined
+    readonly not: undefined
+    readonly contains: {
+      readonly least: number
+      readonly most: number
+    }
+    readonly false: Key
+    readonly readOnly: true
+    readonly repeated: undefined
+    readonly default: number
+    readonly defaults: number
+    readonly nesting: undefined
+  }
 export type Part =
   | string
   | {
@@ -34,6 +61,11 @@ export type Part =
 export declare const REGISTERED: Formats
 export declare const REPEATED = 'must not be repeated'
 export type Readers = ReadonlyMap<string, (part: Part) => unknown>
+export interface Reason {
+  readonly path: readonly Key[]
+  readonly keyword: ErrorKeyword
+  readonly limit: unknown
+}
 type Reserve = (bytes: number) => void
 type Rest = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems'
 export type Schema = Keywords | boolean
@@ -45,6 +77,7 @@ export declare class Sent {
   get part(): Part | undefined
 }
 type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest
+type SizeKeyword = `${'min' | 'max'}${'Length' | 'Items' | 'Properties'}`
 type Some<Names extends string, Value> = {
   readonly [_ in Names]?: Value
 }

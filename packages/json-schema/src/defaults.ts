@@ -1,15 +1,15 @@
 // Fills in the defaults of members that are absent. JSON Schema calls a default an annotation (2020-12 validation, section 9.2).
 import type { Annotation } from './core/evaluation.ts'
 import type { Schema } from './core/schema.ts'
+import type { Problem } from './core/validation-error.ts'
 import { isObject } from './core/values.ts'
+import { MAX_FILLED_IN } from './core/sentences.ts'
 
-/** The most members that are filled in for an absent member: the member itself, and the members in its default. */
-const MAX_FILLED_IN = 100
-/** The error of a default that would fill in more. The compiler leaves such a default out. */
-export const FILLS_IN_TOO_MUCH = `would fill in more than ${MAX_FILLED_IN} members`
+/** The compiler leaves such a default out. */
+const FILLS_IN_TOO_MUCH: Problem = { keyword: 'default', limit: MAX_FILLED_IN }
 /** The most defaults of a value. Else a few bytes of a list could become many objects. */
 const MAX_DEFAULTS = 100_000
-export const TOO_MANY_DEFAULTS = `must NOT lack more than ${MAX_DEFAULTS} members that have a default`
+const TOO_MANY_DEFAULTS: Problem = { keyword: 'defaults', limit: MAX_DEFAULTS }
 
 /** Evaluates a default by the schema of its member, at its place. */
 type Annotate = (schema: Schema, container: object, name: string) => readonly Annotation[]
@@ -17,10 +17,9 @@ type Annotate = (schema: Schema, container: object, name: string) => readonly An
 /**
  * Fills in defaults, and the defaults of members in them.
  * @param annotations of the value; the annotations of defaults are added to them
- * @returns whether there were not too many: see {@link TOO_MANY_DEFAULTS}
- * @throws {Error} if one default fills in too much: see {@link FILLS_IN_TOO_MUCH}
+ * @returns the problem if one default fills in too much, or all of them do
  */
-export function fillInDefaults(annotations: Annotation[], annotate: Annotate): boolean {
+export function fillInDefaults(annotations: Annotation[], annotate: Annotate): Problem | undefined {
   let total = 0
   /** How many members are filled in for the same absent one, by the index of an annotation of these defaults. */
   const counts: { filledIn: number }[] = []
@@ -32,9 +31,9 @@ export function fillInDefaults(annotations: Annotation[], annotate: Annotate): b
       if (Object.hasOwn(container, name)) continue
       const count = counts[index] ?? { filledIn: 0 }
       count.filledIn += 1
-      if (count.filledIn > MAX_FILLED_IN) throw new Error(FILLS_IN_TOO_MUCH)
+      if (count.filledIn > MAX_FILLED_IN) return FILLS_IN_TOO_MUCH
       total += 1
-      if (total > MAX_DEFAULTS) return false
+      if (total > MAX_DEFAULTS) return TOO_MANY_DEFAULTS
       container[name] = copy(value)
       for (const added of annotate(schema, container, name)) {
         counts[annotations.length] = count
@@ -42,7 +41,7 @@ export function fillInDefaults(annotations: Annotation[], annotate: Annotate): b
       }
     }
   }
-  return true
+  return undefined
 }
 
 /** Copies a default. `structuredClone` would take ten times as long. */

@@ -1,9 +1,9 @@
 // The door: validates values by JSON Schema 2020-12, and changes them by the annotations of the schemas that apply.
-export { TOO_NESTED } from './validator.ts'
 export { Validator } from './validator.ts'
-export type { Check, Use } from './validator.ts'
+export type { Check, Reason, Use } from './validator.ts'
 export type { Formats, Keywords, Schema } from './core/schema.ts'
-export { type Part, type Readers, REPEATED, Sent } from './sent.ts'
+export { FILLS_IN_TOO_MUCH, REPEATED, TOO_NESTED } from './core/sentences.ts'
+export { type Part, type Readers, Sent } from './sent.ts'
 
 // For whoever reads schemas, as the compiler of contracts does:
 export {
@@ -17,5 +17,4 @@ export { flattenedSchema, reachable } from './core/flattened-schema.ts'
 export { isInt64, isIntegerFormat, isNumeric } from './core/numbers.ts'
 export { toRegExp } from './core/patterns.ts'
 export { isContainer, isObject } from './core/values.ts'
-export { FILLS_IN_TOO_MUCH } from './defaults.ts'
 export { REGISTERED } from './keywords/format.ts'

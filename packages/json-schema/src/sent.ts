@@ -2,6 +2,7 @@
 import { ANY } from './core/allowed-types.ts'
 import { isObject } from './core/values.ts'
 import type { Annotation, Content, Evaluate } from './core/evaluation.ts'
+import type { Problem } from './core/validation-error.ts'
 
 /** A text; or a file of a form, with its text if browsers send such a text as a file. */
 export type Part = string | { readonly file: Blob; readonly text?: string | undefined }
@@ -55,7 +56,7 @@ export function readsSent(
   return (value, evaluation, evaluated) => {
     if (!(value instanceof Sent)) return evaluate(value, evaluation, evaluated)
     const candidates = candidatesOf(value, types, readers)
-    if (candidates.length === 0) return evaluation.fail(REPEATED)
+    if (candidates.length === 0) return evaluation.fail(REPEATED_STRING)
     for (const candidate of candidates) {
       const result = evaluation.tryApart(evaluate, candidate, evaluated)
       if (result.error !== undefined) continue
@@ -68,7 +69,7 @@ export function readsSent(
   }
 }
 
-export const REPEATED = 'must not be repeated'
+export const REPEATED_STRING: Problem = { keyword: 'repeated', limit: undefined }
 
 /** The values that were perhaps sent, the likeliest first. */
 function candidatesOf(sent: Sent, types: ReadonlySet<string>, readers: Readers): unknown[] {

@@ -1,13 +1,20 @@
 // Validates values by schemas, and changes them by the annotations of the schemas that apply.
 import { contentOf, decodeInt64s, listAnnotations, type AnnotationOptions } from './annotations.ts'
-import { fillInDefaults, TOO_MANY_DEFAULTS } from './defaults.ts'
+import { fillInDefaults } from './defaults.ts'
 import { type Annotation, type Evaluate, Evaluation, type Reserve } from './core/evaluation.ts'
 import { reachable } from './core/flattened-schema.ts'
 import { roundNumbers } from './core/numbers.ts'
 import type { Formats, Schema } from './core/schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
-import { type Readers, REPEATED, replaceSent } from './sent.ts'
-import { type Key, keysOf, type ValidationError } from './core/validation-error.ts'
+import { type Readers, REPEATED_STRING, replaceSent } from './sent.ts'
+import { pointerOf, sentenceOf } from './core/sentences.ts'
+import {
+  type ErrorKeyword,
+  type Key,
+  keysOf,
+  type Problem,
+  type ValidationError,
+} from './core/validation-error.ts'
 import { isContainer, isObject } from './core/values.ts'
 
 /**
@@ -20,6 +27,18 @@ export type Check = (value: unknown, reserve?: Reserve) => Checked
 interface Checked {
   readonly value?: unknown
   readonly error?: string
+  /** The error as data. */
+  readonly reason?: Reason
+}
+
+/** Why a value is invalid. */
+export interface Reason {
+  /** The keys that lead to the place of the error. The first one is the name of the value. */
+  readonly path: readonly Key[]
+  /** The keyword of JSON Schema that refuses the value, or what else does: see `Limits`. */
+  readonly keyword: ErrorKeyword
+  /** The part of the schema that the value does not fit, as the number of `maxLength`. */
+  readonly limit: unknown
 }
 
 /**
@@ -101,16 +120,16 @@ export class Validator {
     const root: Record<string, unknown> = {}
     root[name] = value
     const evaluation = new Evaluation(root, name, { reserve })
-    if (!evaluate(value, evaluation)) return describe(evaluation.error)
+    if (!evaluate(value, evaluation)) return invalid(evaluation.error)
     const annotations = listAnnotations(evaluation.annotations)
     const repeated = this.#hasSent && isObject(value) ? replaceSent(annotations, value) : undefined
-    if (repeated !== undefined) return { error: `${pointerOf([name, ...repeated])} ${REPEATED}` }
+    if (repeated !== undefined) return refused([name, ...repeated], REPEATED_STRING)
     const readOnly = annotations.find((annotation) => isMarked(annotation, markedFrom))
-    if (readOnly) return { error: `${pointerOf(keysOf(readOnly.path))} is read-only: leave it out` }
-    const isFilledIn = fillInDefaults(annotations, (schema, container, member) =>
+    if (readOnly) return refused(keysOf(readOnly.path), READ_ONLY)
+    const problem = fillInDefaults(annotations, (schema, container, member) =>
       this.#annotationsOf(schema, container, member),
     )
-    if (!isFilledIn) return { error: `${name} ${TOO_MANY_DEFAULTS}` }
+    if (problem !== undefined) return refused([name], problem)
     roundNumbers(root)
     decodeInt64s(annotations)
     return { value: root[name] }
@@ -132,14 +151,14 @@ interface Incoming {
   readonly reserve: Reserve | undefined
 }
 
-export const TOO_NESTED = 'is nested too deep for its schema'
+const NESTING: Problem = { keyword: 'nesting', limit: undefined }
 
 /** A value may be nested so deep that the schemas of all its levels would exceed the stack. */
 function unlessTooNested(name: string, check: () => Checked): Checked {
   try {
     return check()
   } catch (error) {
-    if (error instanceof RangeError) return { error: `${name} ${TOO_NESTED}` }
+    if (error instanceof RangeError) return refused([name], NESTING)
     throw error
   }
 }
@@ -152,7 +171,7 @@ function checkOutgoing(
   markedFrom: number,
 ): Checked {
   const evaluation = new Evaluation({ [name]: value }, name)
-  if (!evaluate(value, evaluation)) return describe(evaluation.error)
+  if (!evaluate(value, evaluation)) return invalid(evaluation.error)
   if (evaluation.annotations.length === 0) return { value }
   const isWriteOnly = listAnnotations(evaluation.annotations).some((annotation) =>
     isMarked(annotation, markedFrom),
@@ -172,7 +191,7 @@ function checkWithout(
 ): Checked {
   const copied = without(value, new Map())
   const ofCopy = new Evaluation({ [name]: copied }, name)
-  if (!evaluate(copied, ofCopy)) return describe(ofCopy.error)
+  if (!evaluate(copied, ofCopy)) return invalid(ofCopy.error)
   const marked = listAnnotations(ofCopy.annotations).filter((annotation) =>
     isMarked(annotation, markedFrom),
   )
@@ -181,26 +200,25 @@ function checkWithout(
     Map.groupBy(marked, ({ container }) => container),
   )
   const ofRest = new Evaluation({ [name]: sent }, name)
-  return evaluate(sent, ofRest) ? { value: sent } : describe(ofRest.error)
+  return evaluate(sent, ofRest) ? { value: sent } : invalid(ofRest.error)
 }
 
 const isMarked = ({ content, path }: Annotation, markedFrom: number) =>
   content.isMarked && path !== undefined && path.length > markedFrom
 
-const MAX_POINTER_LENGTH = 500
+const READ_ONLY: Problem = { keyword: 'readOnly', limit: true }
 
-/** The path of a value as a JSON pointer (RFC 6901) that begins with the name of the whole value. A long one is cut. */
-function pointerOf(path: readonly Key[]): string {
-  const names = path.map((key) => {
-    const name = String(key).slice(0, MAX_POINTER_LENGTH)
-    return name.replaceAll('~', '~0').replaceAll('/', '~1')
-  })
-  return names.join('/').slice(0, MAX_POINTER_LENGTH)
+function invalid(error?: ValidationError): Checked {
+  return error === undefined ? { error: 'is invalid' } : refused(keysOf(error.path), error.problem)
 }
 
-const describe = (error?: ValidationError) => ({
-  error: error ? `${pointerOf(keysOf(error.path))} ${error.text}` : 'is invalid',
-})
+function refused(path: readonly Key[], problem: Problem): Checked {
+  const { keyword, limit } = problem
+  return {
+    error: `${pointerOf(path)} ${sentenceOf(problem)}`,
+    reason: { path, keyword, limit },
+  }
+}
 
 /** Copies a value without some of its members and items. @param removed by the object or the list that they are in */
 function without(value: unknown, removed: ReadonlyMap<object, readonly Annotation[]>): unknown {

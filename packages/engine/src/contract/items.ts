@@ -36,9 +36,10 @@ export function itemWriter(part: Part, schema: string): (item: unknown) => strin
   const check = validator.compile('item', { $ref: items[schema] ?? '' })
   return (item) => {
     const text = exactJson(item)
-    const reason = lossIn(item, 'item') ?? check(item).error
-    if (reason === ITEM_TOO_NESTED.message) throw ITEM_TOO_NESTED
-    if (reason !== undefined) throw new Error(`this is no item of the schema ${schema}: ${reason}`)
+    const loss = lossIn(item, 'item')
+    const { error = loss, reason } = loss === undefined ? check(item) : {}
+    if (reason?.keyword === 'nesting') throw ITEM_TOO_NESTED
+    if (error !== undefined) throw new Error(`this is no item of the schema ${schema}: ${error}`)
     readBack(text, read)
     return text
   }

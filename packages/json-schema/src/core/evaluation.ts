@@ -1,7 +1,7 @@
 // One evaluation of a value: its position in the value, the annotations that it collects, and the error that it ends with.
 import { Memory } from './memory.ts'
 import type { Schema } from './schema.ts'
-import type { Key, Path, ValidationError } from './validation-error.ts'
+import type { Key, Path, Problem, ValidationError } from './validation-error.ts'
 
 /** The annotations of a schema by which a valid value is changed. */
 export interface Content {
@@ -161,14 +161,14 @@ export class Evaluation {
   }
 
   /** The container of the value has an error, if it is in one. @returns see {@link Evaluate} */
-  failContainer(text: string): boolean {
+  failContainer(problem: Problem): boolean {
     const path = this.#path()
-    return this.adopt({ path: path.above ?? path, text, isTag: false })
+    return this.adopt({ path: path.above ?? path, problem })
   }
 
   /** The value has an error. @returns see {@link Evaluate} */
-  fail(text: string, isTag = false): boolean {
-    return this.adopt({ path: this.#path(), text, isTag })
+  fail(problem: Problem): boolean {
+    return this.adopt({ path: this.#path(), problem })
   }
 
   /** Takes an error that was found elsewhere. @returns see {@link Evaluate} */

@@ -1,26 +1,27 @@
+// The keywords that bound a size: of strings, lists and objects.
 import type { Evaluate } from './evaluation.ts'
-
-/** The bounds of a size. */
-interface Bounds {
-  readonly least?: number | undefined
-  readonly most?: number | undefined
-}
+import type { Keywords } from './schema.ts'
+import type { Problem } from './validation-error.ts'
 
 /**
- * Makes the rule that a size is within bounds.
+ * Makes the rule of `min…` and `max…`.
+ * @param size the rest of their names
  * @param sizeOf the size of a value; undefined if it has none, and so no bounds
- * @param units in a message, such as `items`
  */
 export function hasSize(
-  { least = 0, most = Infinity }: Bounds,
-  units: string,
+  schema: Keywords,
+  size: 'Length' | 'Items' | 'Properties',
   sizeOf: (value: unknown) => number | undefined,
 ): Evaluate | undefined {
+  const least = schema[`min${size}`] ?? 0
+  const most = schema[`max${size}`] ?? Infinity
   if (least <= 0 && most === Infinity) return undefined
+  const tooSmall: Problem = { keyword: `min${size}`, limit: least, schema }
+  const tooLarge: Problem = { keyword: `max${size}`, limit: most, schema }
   return (value, evaluation) => {
-    const size = sizeOf(value)
-    if (size === undefined) return true
-    if (size < least && !evaluation.fail(`must NOT have fewer than ${least} ${units}`)) return false
-    return size <= most || evaluation.fail(`must NOT have more than ${most} ${units}`)
+    const actual = sizeOf(value)
+    if (actual === undefined) return true
+    if (actual < least && !evaluation.fail(tooSmall)) return false
+    return actual <= most || evaluation.fail(tooLarge)
   }
 }

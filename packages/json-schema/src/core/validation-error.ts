@@ -1,6 +1,7 @@
-// Errors of values, and the paths that they name.
+// An error of a value: where it is, and which keyword of a schema refuses the value.
+import type { Keywords } from './schema.ts'
 
-/** The name of a member, or the index of an item. */
+/** The name of a property, or the index of an item. */
 export type Key = string | number
 
 /** The keys that lead to a value: its instance location. Values in the same container share the keys of the container. */
@@ -18,12 +19,54 @@ export function keysOf(path: Path | undefined): Key[] {
   return keys.reverse()
 }
 
+export type BoundKeyword =
+  'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
+export type SizeKeyword = `${'min' | 'max'}${'Length' | 'Items' | 'Properties'}`
+
+/** By keyword: the part of the schema that the value does not fit. The last ones are errors without a keyword. */
+export type Limits = Record<BoundKeyword, number | bigint> &
+  Record<SizeKeyword, number> & {
+    readonly type: readonly string[]
+    readonly enum: readonly unknown[]
+    readonly const: unknown
+    readonly pattern: string
+    readonly format: string
+    readonly uniqueItems: true
+    /** The name of the missing property. */
+    readonly required: string
+    readonly anyOf: undefined
+    readonly oneOf: undefined
+    readonly not: undefined
+    /** The fewest and the most items that must fit. */
+    readonly contains: { readonly least: number; readonly most: number }
+    /** A schema that is `false`: the name or the index of the part that must not be there. */
+    readonly false: Key
+    /** A property that only the other side sends. */
+    readonly readOnly: true
+    /** A string that was sent several times, and can't be a list. */
+    readonly repeated: undefined
+    /** The most properties that one default, or all of them, may fill in. */
+    readonly default: number
+    readonly defaults: number
+    /** The value is nested deeper than the stack of the process allows. */
+    readonly nesting: undefined
+  }
+export type ErrorKeyword = keyof Limits
+
+/** What an error says beside its place. */
+export type Problem<Name extends ErrorKeyword = ErrorKeyword> = {
+  readonly [Keyword in Name]: {
+    readonly keyword: Keyword
+    readonly limit: Limits[Keyword]
+    /** The schema of the keyword, if its other keywords make the sentence clearer. */
+    readonly schema?: Keywords | undefined
+  }
+}[Name]
+
 /** An error of a value. */
 export interface ValidationError {
   readonly path: Path
-  readonly text: string
-  /** Whether it is an error of `enum` or `const`, which often only tell alternatives apart. */
-  readonly isTag: boolean
+  readonly problem: Problem
 }
 
 /** The error to report of alternatives that all failed: the deepest one. @returns undefined if two are as deep */
@@ -40,7 +83,7 @@ export function bestMatch(errors: readonly ValidationError[]): ValidationError |
   return isTie ? undefined : best
 }
 
-/** An error of `enum` and `const` says the least: they only tell alternatives apart. */
-function rankOf({ isTag, path }: ValidationError): number {
-  return isTag ? 0 : path.length
+/** An error of `enum` and `const` says the least: they often only tell alternatives apart. */
+function rankOf({ problem: { keyword }, path }: ValidationError): number {
+  return keyword === 'enum' || keyword === 'const' ? 0 : path.length
 }

@@ -1,4 +1,4 @@
-import { bestMatch, type ValidationError } from '../core/validation-error.ts'
+import { bestMatch, type Problem, type ValidationError } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 core, section 10.2.1.2. Each alternative that fits has annotations, so all are tried. */
@@ -15,8 +15,8 @@ export const anyOf: Keyword = ({ anyOf: schemas }, { inPlace }) => {
     if (evaluation.isCollectAll)
       for (const evaluate of alternatives) evaluate(value, evaluation, evaluated)
     const error = bestMatch(errors)
-    return error === undefined ? evaluation.fail(TEXT) : evaluation.adopt(error)
+    return error === undefined ? evaluation.fail(PROBLEM) : evaluation.adopt(error)
   }
 }
 
-const TEXT = 'must match a schema in anyOf'
+const PROBLEM: Problem = { keyword: 'anyOf', limit: undefined }

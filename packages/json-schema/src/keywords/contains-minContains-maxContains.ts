@@ -1,4 +1,5 @@
 import type { Evaluation } from '../core/evaluation.ts'
+import type { Problem } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
 /**
@@ -10,8 +11,7 @@ export const contains: Keyword = (schema, { item, condition }) => {
   const { minContains: least = 1, maxContains: most = Infinity } = schema
   const evaluateItem = item(schema.contains)
   const isComplete = condition(schema.contains)
-  const bound = most < Infinity ? ` and no more than ${most}` : ''
-  const text = `must contain at least ${least}${bound} valid item(s)`
+  const problem: Problem = { keyword: 'contains', limit: { least, most } }
 
   return (value, evaluation, evaluated) => {
     if (!Array.isArray(value)) return true
@@ -29,7 +29,7 @@ export const contains: Keyword = (schema, { item, condition }) => {
       ? matching.filter((index) => isCompleteItem(value, index, evaluation))
       : matching
     const isValid = matching.length >= least && !isTooMuch(counted)
-    return isValid || evaluation.fail(text)
+    return isValid || evaluation.fail(problem)
   }
 
   function isCompleteItem(list: readonly unknown[], index: number, evaluation: Evaluation) {

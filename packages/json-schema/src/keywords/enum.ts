@@ -3,4 +3,4 @@ import type { Keyword } from './keyword.ts'
 
 /** 2020-12 validation, section 6.1.2. */
 export const enumeration: Keyword = ({ enum: values }) =>
-  values === undefined ? undefined : isOneOf(values)
+  values === undefined ? undefined : isOneOf(values, { keyword: 'enum', limit: values })

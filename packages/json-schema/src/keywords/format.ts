@@ -5,10 +5,11 @@ import type { Keyword } from './keyword.ts'
 /** 2020-12 validation, section 7. A format that is not known is an annotation. */
 export const format: Keyword = ({ format: name }, { formats }) => {
   const isInFormat = name === undefined ? undefined : formatCheck(name, formats)
-  if (isInFormat === undefined) return undefined
-  const text = `must match format "${name}"`
+  if (name === undefined || isInFormat === undefined) return undefined
   return (value, evaluation) =>
-    typeof value !== 'string' || isInFormat(value) || evaluation.fail(text)
+    typeof value !== 'string' ||
+    isInFormat(value) ||
+    evaluation.fail({ keyword: 'format', limit: name })
 }
 
 type Check = (text: string) => boolean

@@ -2,10 +2,7 @@ import { hasSize } from '../core/size.ts'
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 validation, sections 6.3.1 and 6.3.2. The length of a file of a form is in bytes. */
-export const lengths: Keyword = ({ minLength, maxLength, type }) => {
-  const units = type === 'file' ? 'bytes' : 'characters'
-  return hasSize({ least: minLength, most: maxLength }, units, lengthOf)
-}
+export const lengths: Keyword = (schema) => hasSize(schema, 'Length', lengthOf)
 
 /** Characters are code points (RFC 8259, section 1), not units of UTF-16. */
 function lengthOf(value: unknown): number | undefined {

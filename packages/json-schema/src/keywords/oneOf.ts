@@ -1,5 +1,5 @@
 import type { Evaluate, Result } from '../core/evaluation.ts'
-import { bestMatch, type ValidationError } from '../core/validation-error.ts'
+import { bestMatch, type Problem, type ValidationError } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
 /** An alternative that the value fits. */
@@ -33,12 +33,12 @@ export const oneOf: Keyword = ({ oneOf: schemas }, { inPlace, condition }) => {
         : valid.filter(({ isComplete }) => evaluation.fits(isComplete, value))
     for (const { result } of counted) evaluation.add(result, evaluated)
     if (counted.length === 1) return true
-    if (valid.length > 0) return evaluation.fail(TEXT)
+    if (valid.length > 0) return evaluation.fail(PROBLEM)
     if (evaluation.isCollectAll)
       for (const { evaluate } of alternatives) evaluate(value, evaluation, evaluated)
     const error = bestMatch(errors)
-    return error === undefined ? evaluation.fail(TEXT) : evaluation.adopt(error)
+    return error === undefined ? evaluation.fail(PROBLEM) : evaluation.adopt(error)
   }
 }
 
-const TEXT = 'must match exactly one schema in oneOf'
+const PROBLEM: Problem = { keyword: 'oneOf', limit: undefined }

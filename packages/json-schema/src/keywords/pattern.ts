@@ -1,13 +1,13 @@
 import { toRegExp } from '../core/patterns.ts'
+import type { Problem } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 validation, section 6.3.3. */
-export const pattern: Keyword = ({ pattern: source, description }) => {
+export const pattern: Keyword = (schema) => {
+  const { pattern: source } = schema
   if (source === undefined) return undefined
   const expression = toRegExp(source)
-  // A description helps a person more than the pattern.
-  const text =
-    description === undefined ? `must match pattern "${source}"` : `is invalid: ${description}`
+  const problem: Problem = { keyword: 'pattern', limit: source, schema }
   return (value, evaluation) =>
-    typeof value !== 'string' || expression.test(value) || evaluation.fail(text)
+    typeof value !== 'string' || expression.test(value) || evaluation.fail(problem)
 }

@@ -9,7 +9,7 @@ export const required: Keyword = ({ required: names = [] }, { isRequired }) => {
     if (!isObject(value)) return true
     for (const name of members) {
       if (hasMember(value, name)) continue
-      if (!evaluation.fail(`must have required property '${name}'`)) return false
+      if (!evaluation.fail({ keyword: 'required', limit: name })) return false
     }
     return true
   }

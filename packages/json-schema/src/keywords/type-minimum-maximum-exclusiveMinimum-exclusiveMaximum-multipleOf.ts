@@ -1,5 +1,6 @@
 import { isInRange, isMultiple, isNumber, type Numeric, RANGES, typesOf } from '../core/numbers.ts'
 import type { Keywords } from '../core/schema.ts'
+import type { BoundKeyword, Problem } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
 /**
@@ -10,61 +11,41 @@ export const typeAndBounds: Keyword = (schema) => {
   const types = typesOf(schema)
   const bounds = boundsOf(schema)
   if (types.length === 0 && bounds.length === 0) return undefined
-  const text = describe(types, bounds, schema)
+  const ofType: Problem = { keyword: 'type', limit: types, schema }
   return (value, evaluation) => {
-    const isValid = isOfTypes(value, types) && isWithin(value, bounds)
-    return isValid || evaluation.fail(text)
+    if (!isOfTypes(value, types)) return evaluation.fail(ofType)
+    const exceeded = findExceeded(value, bounds)
+    return exceeded === undefined || evaluation.fail(exceeded.problem)
   }
 }
 
-/** A bound of numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
+/** A bound of numbers. JavaScript compares a `bigint` with a `number` exactly. */
 interface Bound {
-  readonly keyword: string
-  readonly text: string
-  readonly isValid: (value: number | bigint) => boolean
+  readonly problem: Problem<BoundKeyword>
+  readonly isWithin: IsWithin
 }
+type IsWithin = (value: number | bigint, limit: number | bigint) => boolean
+
+const BOUNDS: readonly (readonly [keyword: BoundKeyword, isWithin: IsWithin])[] = [
+  ['minimum', (value, limit) => value >= limit],
+  ['maximum', (value, limit) => value <= limit],
+  ['exclusiveMinimum', (value, limit) => value > limit],
+  ['exclusiveMaximum', (value, limit) => value < limit],
+  ['multipleOf', isMultiple],
+]
 
 function boundsOf(schema: Keywords): Bound[] {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
-  const bounds: Bound[] = []
-  if (minimum !== undefined)
-    bounds.push({
-      keyword: 'minimum',
-      text: `>= ${minimum}`,
-      isValid: (value) => value >= minimum,
-    })
-  if (maximum !== undefined)
-    bounds.push({
-      keyword: 'maximum',
-      text: `<= ${maximum}`,
-      isValid: (value) => value <= maximum,
-    })
-  if (exclusiveMinimum !== undefined)
-    bounds.push({
-      keyword: 'exclusiveMinimum',
-      text: `> ${exclusiveMinimum}`,
-      isValid: (value) => value > exclusiveMinimum,
-    })
-  if (exclusiveMaximum !== undefined)
-    bounds.push({
-      keyword: 'exclusiveMaximum',
-      text: `< ${exclusiveMaximum}`,
-      isValid: (value) => value < exclusiveMaximum,
-    })
-  if (multipleOf !== undefined)
-    bounds.push({
-      keyword: 'multipleOf',
-      text: `a multiple of ${multipleOf}`,
-      isValid: (value) => isMultiple(value, multipleOf),
-    })
-  return bounds
+  return BOUNDS.flatMap(([keyword, isWithin]) => {
+    const limit = schema[keyword]
+    return limit === undefined ? [] : { problem: { keyword, limit, schema }, isWithin }
+  })
 }
 
-/** Bounds are of numbers: any other value is within them. */
-function isWithin(value: unknown, bounds: readonly Bound[]): boolean {
-  if (bounds.length === 0 || !isNumber(value)) return true
+/** The bound that a number exceeds. Any other value is within all bounds. */
+function findExceeded(value: unknown, bounds: readonly Bound[]): Bound | undefined {
+  if (bounds.length === 0 || !isNumber(value)) return undefined
   const number = comparable(value)
-  return bounds.every(({ isValid }) => isValid(number))
+  return bounds.find(({ problem: { limit }, isWithin }) => !isWithin(number, limit))
 }
 
 /** A symbol is a fraction near an integer: as a bound sees it, it is that integer. */
@@ -86,36 +67,4 @@ function isOfType(value: unknown, type: string): boolean {
   if (type === 'number') return typeof value !== 'number' || Number.isFinite(value)
   const range = RANGES[type]
   return range !== undefined && isInRange(value, range)
-}
-
-/** What a valid value is, in words: `must be an integer from 1 to 100, a multiple of 5`. */
-function describe(types: readonly string[], bounds: readonly Bound[], schema: Keywords): string {
-  const noun = types.map(nounOf).join(' or ') || 'a number'
-  const range = types.map((type) => RANGES[type]).find((integers) => integers !== undefined)
-  const minimum = greater(schema.minimum, range && BigInt(range.least))
-  const maximum = smaller(schema.maximum, range?.greatest)
-  if (minimum === undefined || maximum === undefined) return `must be ${noun}${listOf(bounds)}`
-  const others = bounds.filter(({ keyword }) => keyword !== 'minimum' && keyword !== 'maximum')
-  return `must be ${noun} from ${minimum} to ${maximum}${listOf(others)}`
-}
-
-type Limit = number | bigint | undefined
-
-/** The bound that counts. */
-function greater(written: Limit, ofType: Limit): Limit {
-  if (written === undefined || ofType === undefined) return written ?? ofType
-  return written > ofType ? written : ofType
-}
-
-/** The bound that counts. */
-function smaller(written: Limit, ofType: Limit): Limit {
-  if (written === undefined || ofType === undefined) return written ?? ofType
-  return written < ofType ? written : ofType
-}
-
-const listOf = (bounds: readonly Bound[]) => bounds.map(({ text }) => `, ${text}`).join('')
-
-function nounOf(type: string): string {
-  if (type in RANGES) return 'an integer'
-  return type === 'number' || type === 'file' ? `a ${type}` : type
 }

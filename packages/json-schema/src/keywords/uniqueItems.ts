@@ -7,7 +7,7 @@ export const uniqueItems: Keyword = ({ uniqueItems: isAsked }) => {
   if (isAsked !== true) return undefined
   return (value, evaluation) => {
     if (!Array.isArray(value) || areUnique(value, evaluation)) return true
-    return evaluation.fail('must NOT have duplicate items')
+    return evaluation.fail({ keyword: 'uniqueItems', limit: true })
   }
 }
 
