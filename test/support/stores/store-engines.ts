@@ -1,7 +1,8 @@
 // Opens stores of each engine for tests, and says how a test fills their collections.
 import type { Test } from 'tap'
 import type { Product } from '@plant-store/engine'
-import type { Collection, Key, Page } from '../../../packages/engine/src/store.ts'
+import { readConfig } from '../../../packages/engine/src/config.ts'
+import type { Collection, Key, Page, StoreOptions } from '../../../packages/engine/src/store.ts'
 import { read } from './read-page.ts'
 import { brought, openDatabases } from '../postgres/server.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './open-store.ts'
@@ -9,13 +10,20 @@ import { type Note, openTestStore, type Plant, type TestStore } from './open-sto
 /** An engine. */
 export type Engine = Awaited<ReturnType<typeof startEngines>>[number]
 
-/** The engines, or only the server of TEST_DATABASE_URL. PostgreSQL runs until the test ends. `isShared`: several processes may open a store at the same time. */
+/**
+ * The engines, or only the server of TEST_DATABASE_URL. PostgreSQL runs until the test ends. `isShared`: several processes may
+ * open a store at the same time.
+ */
 export async function startEngines(t: Test) {
   const postgres = await openDatabases(t)
   /** A new store, which closes with the test. `reopen` opens it again, for another product if there is one. */
-  const opened = async (t: Test, database: Parameters<typeof openTestStore>[0]) => {
+  const opened = async (
+    t: Test,
+    database: StoreOptions['database'],
+    settings: StoreOptions['settings'] = readConfig('', {}),
+  ) => {
     const reopen = async (product?: Product) => {
-      const store = await openTestStore(database, { product })
+      const store = await openTestStore(database, { product, settings })
       t.teardown(() => store.close())
       return store
     }
@@ -25,12 +33,14 @@ export async function startEngines(t: Test) {
     {
       name: 'sqlite',
       isShared: false,
-      open: (t: Test) => opened(t, { file: `${t.testdir()}/plants.db` }),
+      open: (t: Test, settings?: StoreOptions['settings']) =>
+        opened(t, { file: `${t.testdir()}/plants.db` }, settings),
     },
     {
       name: 'postgres',
       isShared: true,
-      open: async (t: Test) => opened(t, { url: await postgres.createDatabase() }),
+      open: async (t: Test, settings?: StoreOptions['settings']) =>
+        opened(t, { url: await postgres.createDatabase() }, settings),
     },
   ]
   return engines.filter(({ isShared }) => isShared || brought() === undefined)
