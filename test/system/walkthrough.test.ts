@@ -169,6 +169,7 @@ t.test('a new service of the contract in test/system/books/, with its methods', 
       copyFileSync(`test/system/books/${from}.ts.txt`, `${folder}/service/${to}.ts`)
     writeFileSync(`${folder}/service/failure.ts`, failure)
     t.match(await npm('run', 'generate'), { code: 0 }) // the product names collections now
+    t.match(await npm('run', 'format'), { code: 0 }) // the pasted page is not formatted
     await passes(t)
   })
 
