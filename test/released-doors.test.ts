@@ -164,9 +164,9 @@ t.test(
     for (const name of doors.keys()) {
       const door = released(name)
       t.strictSame(breaksIn(door, door), [], name)
-      for (const [, exported = ''] of door.matchAll(/^export (?:declare )?\w+ (\w+)/gm)) {
+      for (const [, exported = ''] of door.matchAll(/^export (?:declare |abstract )*\w+ (\w+)/gm)) {
         const without = door.replace(
-          new RegExp(`^export ((?:declare )?\\w+ ${exported}\\b)`, 'gm'),
+          new RegExp(`^export ((?:declare |abstract )*\\w+ ${exported}\\b)`, 'gm'),
           '$1',
         )
         t.match(breaksIn(door, without), [`${exported}: is no longer exported`], name)

@@ -1,4 +1,9 @@
 // @plant-store/json-schema 1.0.0, written by `npm run released`
+export interface AddedType {
+  readonly unit: string
+  readonly lengthOf: (value: unknown) => number | undefined
+}
+export type AddedTypes = Readonly<Record<string, AddedType>>
 type BoundKeyword = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
 export type Check = (value: unknown, reserve?: Reserve) => Checked
 interface Checked {
@@ -9,7 +14,7 @@ interface Checked {
 type ErrorKeyword = keyof Limits
 export declare const FILLS_IN_TOO_MUCH = 'would fill in more than 100 members'
 type FlattenAny = (schema: unknown) => readonly SchemaObject[]
-export type Formats = Readonly<Record<string, (text: string) => boolean>>
+export type Formats = Readonly<Record<string, (string: string) => boolean>>
 type Key = string | number
 export interface Keywords
   extends
@@ -47,20 +52,12 @@ type Limits = Record<BoundKeyword, number | bigint> &
     }
     readonly false: Key
     readonly readOnly: true
-    readonly repeated: undefined
+    readonly untyped: string
     readonly default: number
     readonly defaults: number
     readonly nesting: undefined
   }
-export type Part =
-  | string
-  | {
-      readonly file: Blob
-      readonly text?: string | undefined
-    }
 export declare const REGISTERED: Formats
-export declare const REPEATED = 'must not be repeated'
-export type Readers = ReadonlyMap<string, (part: Part) => unknown>
 export interface Reason {
   readonly path: readonly Key[]
   readonly keyword: ErrorKeyword
@@ -70,12 +67,6 @@ type Reserve = (bytes: number) => void
 type Rest = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems'
 export type Schema = Keywords | boolean
 export type SchemaObject = Readonly<Record<string, unknown>>
-export declare class Sent {
-  readonly parts: readonly Part[]
-  constructor(parts: readonly Part[], items?: readonly Part[] | null)
-  get list(): readonly Sent[] | undefined
-  get part(): Part | undefined
-}
 type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest
 type SizeKeyword = `${'min' | 'max'}${'Length' | 'Items' | 'Properties'}`
 type Some<Names extends string, Value> = {
@@ -104,13 +95,17 @@ declare const USES: {
     readonly defaults: false
   }
 }
+export declare abstract class Untyped {
+  abstract readonly error: string
+  abstract candidates(types: ReadonlySet<string>): readonly unknown[]
+}
 export type Use = keyof typeof USES
 export declare class Validator {
   constructor(
     schemas: Readonly<Record<string, Schema>>,
     use: Use,
     formats?: Formats,
-    readers?: Readers,
+    types?: AddedTypes,
   )
   compile(name: string, schema: Schema, markedFrom?: number): Check
   decodeInt64s(schema: Schema, value: unknown): unknown

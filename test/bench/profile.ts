@@ -21,7 +21,7 @@ const LAYERS: readonly (readonly [layer: string, files: RegExp])[] = [
   ['metrics', /prom-client|(http|ops)\/metrics/],
   ['log', /\/pino|sonic-boom|http\/request-log|engine\/src\/ops/],
   ['auth', /engine\/src\/auth|bearer-auth|internal\/crypto/],
-  ['schema', /json-schema\/src|ajv-formats|contract\/items|input\/text-readers/],
+  ['schema', /json-schema\/src|ajv-formats|contract\/items|input\/strings/],
   ['body and parameters', /operation\/input/],
   ['answer', /operation\/output|error-forms|http\/error-answers/],
   ['store', /store\/src|node:sqlite|node_modules\/(pg|lru-cache)/],

@@ -24,7 +24,7 @@ export function contentOf(
   flatten: Flatten,
 ): Content | undefined {
   const content: Content = {
-    isRead: false,
+    isDecided: false,
     isInt64: options.int64 && isInt64(schema),
     isMarked: options.marks.some((mark) => schema[mark] === true),
     defaults: options.defaults ? defaultsOf(schema, flatten) : [],

@@ -1,9 +1,9 @@
 // The door: validates values by JSON Schema 2020-12, and changes them by the annotations of the schemas that apply.
 export { Validator } from './validator.ts'
 export type { Check, Reason, Use } from './validator.ts'
-export type { Formats, Keywords, Schema } from './core/schema.ts'
-export { FILLS_IN_TOO_MUCH, REPEATED, TOO_NESTED } from './core/sentences.ts'
-export { type Part, type Readers, Sent } from './sent.ts'
+export type { AddedType, AddedTypes, Formats, Keywords, Schema } from './core/schema.ts'
+export { FILLS_IN_TOO_MUCH, TOO_NESTED } from './core/sentences.ts'
+export { Untyped } from './untyped.ts'
 
 // For whoever reads schemas, as the compiler of contracts does:
 export {

@@ -1,5 +1,5 @@
 // Compiles schemas to functions: each schema is the list of its keywords, evaluated in order.
-import { type FlattenAny, type SchemaObject, textTypes } from './core/allowed-types.ts'
+import { type FlattenAny, type SchemaObject, typesOfAlternatives } from './core/allowed-types.ts'
 import { booleanSchema } from './boolean-schema.ts'
 import type { Content, Evaluate } from './core/evaluation.ts'
 import { flattenedSchema, reachable } from './core/flattened-schema.ts'
@@ -7,9 +7,9 @@ import { compileKeywords } from './keywords/index.ts'
 import type { Context } from './keywords/keyword.ts'
 import { memoize } from './memoize.ts'
 import { toRegExp } from './core/patterns.ts'
-import type { Formats, Keywords, Schema } from './core/schema.ts'
-import { type Readers, readsSent } from './sent.ts'
+import type { AddedTypes, Formats, Keywords, Schema } from './core/schema.ts'
 import { isContainer } from './core/values.ts'
+import { decidesType } from './untyped.ts'
 
 /** A mark of members that only one side sends. */
 export type Mark = 'readOnly' | 'writeOnly'
@@ -23,8 +23,8 @@ export interface Options {
   readonly marks: readonly Mark[]
   /** Evaluates a value by a schema; undefined if any value fits. */
   readonly annotate: (schema: Keywords, flatten: Flatten) => Content | undefined
-  /** Reads members and items that were sent as texts: see `sent.ts`. Absent if there are none. */
-  readonly readers?: Readers | undefined
+  /** Types that JSON lacks. Undefined if no value is of them, or untyped: see `untyped.ts`. */
+  readonly types: AddedTypes | undefined
 }
 
 /** Compiles schemas, each when it is needed. */
@@ -55,11 +55,11 @@ export class SchemaCompiler {
 
   /**
    * Compiles a schema that a valid value need not fit, as below `not` and `if`. It requires marked members, too.
-   * @param enclosing the schemas around it that are about the same value: they may say the types of texts
+   * @param enclosing the schemas around it that are about the same value: they may say its type
    */
   compileCondition(schema: Schema, enclosing: readonly Keywords[] = []): Evaluate {
     if (typeof schema === 'boolean') return booleanSchema(schema)
-    if (enclosing.length > 0 && this.#options.readers !== undefined)
+    if (enclosing.length > 0 && this.#options.types !== undefined)
       return this.#compileAsCondition(schema, enclosing)
     const compiled = this.#conditions.get(schema) ?? this.#compileAsCondition(schema, [])
     this.#conditions.set(schema, compiled)
@@ -70,15 +70,16 @@ export class SchemaCompiler {
     const schemasOfValue = [...enclosing, ...this.#flatten(schema)]
     const hasMarkedMembers = schemasOfValue.some((part) => allRules(part).some(this.#isMarked))
     // Else a target is compiled once, for all schemas that refer to it.
-    const isContextNeeded = hasMarkedMembers || this.#options.readers !== undefined
+    const isContextNeeded = hasMarkedMembers || this.#options.types !== undefined
     const schemasOfTarget = isContextNeeded ? schemasOfValue : []
     return this.#evaluateAll(schema, {
       formats: this.#options.formats,
+      types: this.#options.types ?? {},
       inPlace: (part) => this.compileSchema(part, schemasOfValue),
       member: (part, name) =>
-        this.#readSent(this.compileSchema(part), part, rulesOfMember(schemasOfValue, name)),
+        this.#decideType(this.compileSchema(part), part, rulesOfMember(schemasOfValue, name)),
       item: (part, index) =>
-        this.#readSent(this.compileSchema(part), part, rulesOfItem(schemasOfValue, index)),
+        this.#decideType(this.compileSchema(part), part, rulesOfItem(schemasOfValue, index)),
       condition: (part) => this.compileCondition(part, schemasOfValue),
       reference: (id) =>
         this.#compileReference(id, (target) => this.compileSchema(target, schemasOfTarget)),
@@ -92,11 +93,12 @@ export class SchemaCompiler {
     const compile = (part: Schema) => this.compileCondition(part, schemasOfValue)
     return this.#evaluateAll(schema, {
       formats: this.#options.formats,
+      types: this.#options.types ?? {},
       inPlace: compile,
       member: (part, name) =>
-        this.#readSent(this.compileCondition(part), part, rulesOfMember(schemasOfValue, name)),
+        this.#decideType(this.compileCondition(part), part, rulesOfMember(schemasOfValue, name)),
       item: (part, index) =>
-        this.#readSent(this.compileCondition(part), part, rulesOfItem(schemasOfValue, index)),
+        this.#decideType(this.compileCondition(part), part, rulesOfItem(schemasOfValue, index)),
       condition: compile,
       reference: (id) => this.#compileReference(id, compile),
       isRequired: () => true,
@@ -104,14 +106,13 @@ export class SchemaCompiler {
   }
 
   /**
-   * Lets an evaluation read the members and items that were sent as texts.
-   * @param rules the schemas of the same member or items: together they say which types it has
+   * Lets an evaluation decide on untyped properties and items.
+   * @param rules the schemas of the same property or item: together they say its types
    */
-  #readSent(evaluate: Evaluate, schema: Schema, rules: readonly unknown[]): Evaluate {
-    const { readers } = this.#options
-    if (readers === undefined) return evaluate
-    const types = textTypes({ allOf: [schema, ...rules] }, this.#flattenAny)
-    return readsSent(evaluate, types, readers)
+  #decideType(evaluate: Evaluate, schema: Schema, rules: readonly unknown[]): Evaluate {
+    if (this.#options.types === undefined) return evaluate
+    const types = typesOfAlternatives({ allOf: [schema, ...rules] }, this.#flattenAny)
+    return decidesType(evaluate, types)
   }
 
   /** Evaluates all keywords of a schema. `unevaluated…` asks for the keys that the keywords of this schema evaluate. */

@@ -4,9 +4,8 @@ import { fillInDefaults } from './defaults.ts'
 import { type Annotation, type Evaluate, Evaluation, type Reserve } from './core/evaluation.ts'
 import { reachable } from './core/flattened-schema.ts'
 import { roundNumbers } from './core/numbers.ts'
-import type { Formats, Schema } from './core/schema.ts'
+import type { AddedTypes, Formats, Schema } from './core/schema.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
-import { type Readers, REPEATED_STRING, replaceSent } from './sent.ts'
 import { pointerOf, sentenceOf } from './core/sentences.ts'
 import {
   type ErrorKeyword,
@@ -16,6 +15,7 @@ import {
   type ValidationError,
 } from './core/validation-error.ts'
 import { isContainer, isObject } from './core/values.ts'
+import { replaceUntyped } from './untyped.ts'
 
 /**
  * Validates a value, and changes it.
@@ -61,28 +61,27 @@ export class Validator {
   readonly #schemas: Readonly<Record<string, Schema>>
   readonly #use: Use
   readonly #compiler: SchemaCompiler
-  /** Whether members of values may be {@link Sent}. */
-  readonly #hasSent: boolean
+  readonly #hasUntyped: boolean
 
   /**
    * @param schemas by id
    * @param formats added to the formats of ajv-formats
-   * @param readers for an object whose members were sent as texts: see `sent.ts`
+   * @param types if it is given, values may be `Untyped`, or of these types
    */
   constructor(
     schemas: Readonly<Record<string, Schema>>,
     use: Use,
     formats: Formats = {},
-    readers?: Readers,
+    types?: AddedTypes,
   ) {
     const { marks } = USES[use]
     this.#schemas = schemas
     this.#use = use
-    this.#hasSent = readers !== undefined
+    this.#hasUntyped = types !== undefined
     this.#compiler = new SchemaCompiler(schemas, {
       formats,
       marks,
-      readers,
+      types,
       annotate: (schema, flatten) =>
         use === 'storing' ? undefined : contentOf(schema, USES[use], flatten),
     })
@@ -122,8 +121,9 @@ export class Validator {
     const evaluation = new Evaluation(root, name, { reserve })
     if (!evaluate(value, evaluation)) return invalid(evaluation.error)
     const annotations = listAnnotations(evaluation.annotations)
-    const repeated = this.#hasSent && isObject(value) ? replaceSent(annotations, value) : undefined
-    if (repeated !== undefined) return refused([name, ...repeated], REPEATED_STRING)
+    const mayBeUntyped = this.#hasUntyped && isObject(value)
+    const undecided = mayBeUntyped ? replaceUntyped(annotations, value) : undefined
+    if (undecided !== undefined) return refused([name, ...undecided.path], undecided.problem)
     const readOnly = annotations.find((annotation) => isMarked(annotation, markedFrom))
     if (readOnly) return refused(keysOf(readOnly.path), READ_ONLY)
     const problem = fillInDefaults(annotations, (schema, container, member) =>

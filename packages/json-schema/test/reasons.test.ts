@@ -1,6 +1,6 @@
 // Why a value is invalid, as data and as a sentence.
 import t from 'tap'
-import { type Schema, Sent, type Use, Validator } from '../src/index.ts'
+import { type AddedTypes, type Schema, Untyped, type Use, Validator } from '../src/index.ts'
 
 /** A value, and its error: the place, the keyword, its limit, and the end of the sentence. */
 type Row = readonly [
@@ -9,6 +9,18 @@ type Row = readonly [
   error: readonly [path: string, keyword: string, limit: unknown, sentence: string],
   use?: Use,
 ]
+
+/** A value that was sent twice. */
+class Repeated extends Untyped {
+  readonly error = 'must not be repeated'
+  candidates(): readonly unknown[] {
+    return []
+  }
+}
+
+const TYPES: AddedTypes = {
+  file: { unit: 'bytes', lengthOf: (value) => (value instanceof Blob ? value.size : undefined) },
+}
 
 const INTEGER = { type: 'integer', minimum: 1, maximum: 100, multipleOf: 5 } as const
 const INTEGER_SENTENCE = 'must be an integer from 1 to 100, a multiple of 5'
@@ -46,15 +58,15 @@ const ROWS: readonly Row[] = [
   [NESTED, {}, ['body', 'default', 100, 'would fill in more than 100 members'], 'incoming'],
   [
     { properties: { a: { type: 'string' } } },
-    { a: new Sent(['x', 'y']) },
-    ['body/a', 'repeated', undefined, 'must not be repeated'],
+    { a: new Repeated() },
+    ['body/a', 'untyped', 'must not be repeated', 'must not be repeated'],
     'incoming',
   ],
 ]
 
 t.test('an error has the place, the keyword and its limit, and a sentence', (t) => {
   for (const [schema, value, [path, keyword, limit, sentence], use = 'outgoing'] of ROWS) {
-    const validator = new Validator({ nested: NESTED }, use, {}, new Map())
+    const validator = new Validator({ nested: NESTED }, use, {}, TYPES)
     const { error, reason } = validator.compile('body', schema)(value)
     t.strictSame(reason, { path: path.split('/').map(toKey), keyword, limit }, keyword)
     t.equal(error, `${path} ${sentence}`)

@@ -28,11 +28,16 @@ export function standardAnnotations(schema: unknown): (value: unknown) => Applie
   const root = schema as Schema
   const schemas = new Map<Content, Keywords>()
   const annotate = (node: Keywords): Content => {
-    const content = { isRead: false, isInt64: false, isMarked: true, defaults: [] }
+    const content = { isDecided: false, isInt64: false, isMarked: true, defaults: [] }
     schemas.set(content, node)
     return content
   }
-  const compiler = new SchemaCompiler(targetsIn(root), { formats: {}, marks: [], annotate })
+  const compiler = new SchemaCompiler(targetsIn(root), {
+    formats: {},
+    types: undefined,
+    marks: [],
+    annotate,
+  })
   const evaluate = compiler.compileSchema(root)
   return (value) => {
     const evaluation = new Evaluation({ '': value }, '')

@@ -294,7 +294,7 @@ components: { securitySchemes: { key: { type: apiKey, in: query, name: key } } }
         ...refused(query, 'a=b a=b,1,c', /query\/a must be as b,1,c,2/),
         ...refused(query, 'a=b,1&a=b,1', /query\/a must not be repeated/),
         ...refused(query, 'a=b,1,b,1', /query\/a\/b must not be repeated/),
-        ...refused(query, 'a=b,1,__proto__,1', /query\/a must not have the member/),
+        ...refused(query, 'a=b,1,__proto__,1', /query\/a must not have the property/),
         ...refused(query, 'a= a=c,1 a=b,x d=b,1 a=b%2C1', /query\/[ad]/),
       ],
     },
@@ -345,7 +345,7 @@ components: { schemas: { A: { type: object, required: [b], properties: { b: { ty
         'a[b]=1&a[b]=1 a[b]=1&a[e]=1&a[e]=1',
         /query\/a\/[be] must not be repeated/,
       ),
-      ...refused(query, 'a[b][c]=1 a[b]=1&a[__proto__]=1', /query\/a must not have the member/),
+      ...refused(query, 'a[b][c]=1 a[b]=1&a[__proto__]=1', /query\/a must not have the property/),
     ],
   },
   '`style: deepObject` of an object without described members': {
@@ -358,7 +358,7 @@ components: { schemas: { A: { type: object, required: [b], properties: { b: { ty
       ...accepted(query, 'd[b]=1&d[constructor]=x=>{"d":{"b":"1","constructor":"x"}}'),
       ...accepted(query, 'e[b]=true&e[b]=false=>{"e":{"b":[true,false]}}'),
       ...refused(query, 'a[b]=x a[b]=1&a[c]=2&a[d]=3 d[b]=1&d[b]=2', /query\/[ad]/),
-      ...refused(query, 'd[b][c]=1 d[__proto__]=1', /query\/d must not have the member/),
+      ...refused(query, 'd[b][c]=1 d[__proto__]=1', /query\/d must not have the property/),
     ],
   },
   '`style: deepObject` of what is no object, or has an object or a list of lists in it': parameter(

@@ -19,7 +19,7 @@ import { parametersReader } from './input/parameters.ts'
 import { assertStream, hasOnlyStreams } from './output/stream-budget.ts'
 import type { ProductHooks } from '../contract/product-hooks.ts'
 import { addTemplates, routeOf, valuesOfPath } from './input/templates.ts'
-import { TEXT_READERS } from './input/text-readers.ts'
+import { FILES } from './input/strings/sent.ts'
 import { Validator } from '@plant-store/json-schema'
 import './skip-document-check.ts'
 import type { WriteError } from '../http/error-answers.ts'
@@ -70,7 +70,7 @@ export async function addRoutes(
   app.addHook('onRoute', omitLengths)
   const validators = {
     bodies: new Validator(schemas, 'incoming', product.formats),
-    texts: new Validator(schemas, 'incoming', product.formats, TEXT_READERS),
+    texts: new Validator(schemas, 'incoming', product.formats, FILES),
     responses: new Validator(schemas, 'outgoing', product.formats),
   }
   const heads = operations.filter(({ method }) => method === 'HEAD')

@@ -75,8 +75,8 @@ export function alternativesOf(
   return enclosing.length === 0 ? [schema] : [{ allOf: schemas }]
 }
 
-/** The types that a text may be read as, by the alternatives of a schema: {@link ANY} if one of them says no type. */
-export function textTypes(schema: unknown, flatten: FlattenAny): ReadonlySet<string> {
+/** The types that the alternatives of a schema allow: {@link ANY} among them if one allows all. */
+export function typesOfAlternatives(schema: unknown, flatten: FlattenAny): ReadonlySet<string> {
   const alternatives = alternativesOf(schema, flatten)
   return new Set(alternatives.flatMap((alternative) => allowedTypes(alternative, flatten)))
 }

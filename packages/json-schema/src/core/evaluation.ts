@@ -5,8 +5,8 @@ import type { Key, Path, Problem, ValidationError } from './validation-error.ts'
 
 /** The annotations of a schema by which a valid value is changed. */
 export interface Content {
-  /** Whether the value was sent as a text, and is the result of reading the text. */
-  readonly isRead: boolean
+  /** Whether the schema has decided on the value: see `untyped.ts`. */
+  readonly isDecided: boolean
   /** Whether the value is an int64: it becomes a `bigint`. */
   readonly isInt64: boolean
   /** Whether only the other side sends the value. */

@@ -18,7 +18,6 @@ export interface Keywords
     Some<'$ref' | 'pattern' | 'format' | 'description', string>,
     Some<'uniqueItems' | 'readOnly' | 'writeOnly', boolean>,
     Some<'const' | 'default', unknown> {
-  /** `file`: a file of a form. */
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly required?: readonly string[]
@@ -26,5 +25,16 @@ export interface Keywords
 }
 export type Schema = Keywords | boolean
 
-/** By the name of the `format`: whether a text is valid. */
-export type Formats = Readonly<Record<string, (text: string) => boolean>>
+/** By the name of the `format`: whether a string is valid. */
+export type Formats = Readonly<Record<string, (string: string) => boolean>>
+
+/** A type that JSON lacks, such as the files of a form. */
+export interface AddedType {
+  /** The unit of `minLength` and `maxLength`, such as `bytes`. */
+  readonly unit: string
+  /** The length of a value of this type; undefined for any other value. */
+  readonly lengthOf: (value: unknown) => number | undefined
+}
+
+/** By the name in `type`. */
+export type AddedTypes = Readonly<Record<string, AddedType>>

@@ -4,10 +4,9 @@ import type { Keywords } from './schema.ts'
 import type { BoundKeyword, ErrorKeyword, Key, Limits, Problem } from './validation-error.ts'
 
 type Sentences = {
-  readonly [Name in ErrorKeyword]: (limit: Limits[Name], schema: Keywords) => string
+  readonly [Name in ErrorKeyword]: (limit: Limits[Name], schema: Keywords, unit: string) => string
 }
 
-export const REPEATED = 'must not be repeated'
 export const TOO_NESTED = 'is nested too deep for its schema'
 /** The most properties that are filled in for an absent one: itself, and those in its default. */
 export const MAX_FILLED_IN = 100
@@ -20,8 +19,8 @@ const SENTENCES: Sentences = {
   exclusiveMinimum: (_, schema) => typeSentence(schema),
   exclusiveMaximum: (_, schema) => typeSentence(schema),
   multipleOf: (_, schema) => typeSentence(schema),
-  minLength: (least, schema) => `must NOT have fewer than ${least} ${lengthUnits(schema)}`,
-  maxLength: (most, schema) => `must NOT have more than ${most} ${lengthUnits(schema)}`,
+  minLength: (least, _, unit) => `must NOT have fewer than ${least} ${unit}`,
+  maxLength: (most, _, unit) => `must NOT have more than ${most} ${unit}`,
   minItems: (least) => `must NOT have fewer than ${least} items`,
   maxItems: (most) => `must NOT have more than ${most} items`,
   minProperties: (least) => `must NOT have fewer than ${least} properties`,
@@ -45,7 +44,7 @@ const SENTENCES: Sentences = {
     return `must not have the ${noun} ${String(key).slice(0, MAX_NAME_LENGTH)}`
   },
   readOnly: () => 'is read-only: leave it out',
-  repeated: () => REPEATED,
+  untyped: (sentence) => sentence,
   default: () => FILLS_IN_TOO_MUCH,
   defaults: (most) => `must NOT lack more than ${most} members that have a default`,
   nesting: () => TOO_NESTED,
@@ -59,8 +58,9 @@ export function sentenceOf<Name extends ErrorKeyword>({
   keyword,
   limit,
   schema = {},
+  unit = 'characters',
 }: Problem<Name>): string {
-  return SENTENCES[keyword](limit, schema)
+  return SENTENCES[keyword](limit, schema, unit)
 }
 
 /** The place of a value as a JSON pointer (RFC 6901), beginning with the name of the whole value. A long one is cut. */
@@ -70,10 +70,6 @@ export function pointerOf(path: readonly Key[]): string {
     return name.replaceAll('~', '~0').replaceAll('/', '~1')
   })
   return names.join('/').slice(0, MAX_POINTER_LENGTH)
-}
-
-function lengthUnits({ type }: Keywords): string {
-  return type === 'file' ? 'bytes' : 'characters'
 }
 
 const BOUND_WORDS: Readonly<Record<BoundKeyword, string>> = {
@@ -116,7 +112,9 @@ function smaller(written: Limit, ofType: Limit): Limit {
   return written < ofType ? written : ofType
 }
 
+const WITHOUT_ARTICLE: readonly string[] = ['string', 'boolean', 'null', 'array', 'object']
+
 function nounOf(type: string): string {
   if (type in RANGES) return 'an integer'
-  return type === 'number' || type === 'file' ? `a ${type}` : type
+  return WITHOUT_ARTICLE.includes(type) ? type : `a ${type}`
 }

@@ -43,8 +43,8 @@ export type Limits = Record<BoundKeyword, number | bigint> &
     readonly false: Key
     /** A property that only the other side sends. */
     readonly readOnly: true
-    /** A string that was sent several times, and can't be a list. */
-    readonly repeated: undefined
+    /** An untyped value that can be of no type of its schema. Its caller has made the sentence. */
+    readonly untyped: string
     /** The most properties that one default, or all of them, may fill in. */
     readonly default: number
     readonly defaults: number
@@ -60,6 +60,8 @@ export type Problem<Name extends ErrorKeyword = ErrorKeyword> = {
     readonly limit: Limits[Keyword]
     /** The schema of the keyword, if its other keywords make the sentence clearer. */
     readonly schema?: Keywords | undefined
+    /** The unit of a length, if it is not characters. */
+    readonly unit?: string | undefined
   }
 }[Name]
 

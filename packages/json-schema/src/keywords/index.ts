@@ -4,6 +4,7 @@ import type { Keywords } from '../core/schema.ts'
 import { $ref } from './$ref.ts'
 import { allOf } from './allOf.ts'
 import { anyOf } from './anyOf.ts'
+import { bounds } from './bounds.ts'
 import { constant } from './const.ts'
 import { contains } from './contains-minContains-maxContains.ts'
 import { dependentRequired } from './dependentRequired.ts'
@@ -22,7 +23,7 @@ import { items } from './prefixItems-items.ts'
 import { members } from './properties-patternProperties-additionalProperties.ts'
 import { propertyNames } from './propertyNames.ts'
 import { required } from './required.ts'
-import { typeAndBounds } from './type-minimum-maximum-exclusiveMinimum-exclusiveMaximum-multipleOf.ts'
+import { type } from './type.ts'
 import { unevaluatedItems } from './unevaluatedItems.ts'
 import { unevaluatedProperties } from './unevaluatedProperties.ts'
 import { uniqueItems } from './uniqueItems.ts'
@@ -30,7 +31,8 @@ import { uniqueItems } from './uniqueItems.ts'
 const KEYWORDS: readonly Keyword[] = [
   $ref,
   // Assertions: 2020-12 validation, section 6.
-  typeAndBounds,
+  type,
+  bounds,
   enumeration,
   constant,
   lengths,

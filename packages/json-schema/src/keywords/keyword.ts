@@ -1,5 +1,5 @@
 import type { Evaluate } from '../core/evaluation.ts'
-import type { Formats, Keywords, Schema } from '../core/schema.ts'
+import type { AddedTypes, Formats, Keywords, Schema } from '../core/schema.ts'
 
 /**
  * Compiles a keyword of a schema, or several keywords that say something only together.
@@ -11,6 +11,8 @@ export type Keyword = (schema: Keywords, context: Context) => Evaluate | undefin
 export interface Context {
   /** By name: the formats that are added to those of ajv-formats. */
   readonly formats: Formats
+  /** By name: the types that JSON lacks. */
+  readonly types: AddedTypes
   /** Compiles a schema for the same value. */
   readonly inPlace: (schema: Schema) => Evaluate
   /** Compiles a schema for a member. @param name of the member, if the schema is only for this one */

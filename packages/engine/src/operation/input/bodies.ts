@@ -8,7 +8,7 @@ import { releaseBody, reserveBody, reserveEvaluation, reserveValue } from './bod
 import type { Body, BodyKind, Media } from '../../contract/compiled.ts'
 import { readForm, parseMultipart, parseUrlencoded } from './forms.ts'
 import { findType, typeInUtf8 } from './content-type.ts'
-import { orRefuse, parseText, TOO_LONG } from './parsing.ts'
+import { orRefuse, parseText, TOO_LONG } from './strings/parsing.ts'
 import type { Validator } from '@plant-store/json-schema'
 import type { RequestStep } from '../../http/request-steps.ts'
 import { parseJson } from '../../http/json.ts'

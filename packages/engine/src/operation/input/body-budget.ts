@@ -1,7 +1,7 @@
 // The memory that bodies take. deploy/README.md adds it to the other memory of the service.
 import type { FastifyReply } from 'fastify'
 import { Budget } from '../../http/budget.ts'
-import { TOO_LONG } from './parsing.ts'
+import { TOO_LONG } from './strings/parsing.ts'
 
 /** The most bytes of all bodies together that are under way: a slow client holds the length that it has announced. */
 const MAX_UNDER_WAY = 64 * 1024 * 1024

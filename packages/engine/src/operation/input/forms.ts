@@ -1,8 +1,8 @@
 // Forms: their fields and files, as they were sent.
 import { isJsonType, typeInUtf8 } from './content-type.ts'
 import { type MultipartPart, parseParts } from './multipart.ts'
-import { decodePair, orRefuse, parseText } from './parsing.ts'
-import { type Part, Sent } from '@plant-store/json-schema'
+import { decodePair, orRefuse, parseText } from './strings/parsing.ts'
+import { Sent, type SentPart } from './strings/sent.ts'
 import { HttpError } from '../../errors.ts'
 
 /** The entries of a form: names, each with the text or the file that was sent. A name may occur several times. */
@@ -26,7 +26,7 @@ export function readForm(form: Form): object {
 }
 
 /** The value that was sent for a name. Browsers send JSON as a file. */
-function partOf(value: string | MultipartPart): Part {
+function partOf(value: string | MultipartPart): SentPart {
   if (typeof value === 'string') return value
   const { bytes, filename, type = 'text/plain' } = value
   if (filename === undefined) return parseText(bytes)

@@ -1,5 +1,5 @@
 // Parses forms in parts: multipart/form-data (RFC 7578), by the grammar of RFC 2046, section 5.1.1.
-import { orRefuse, parseText } from './parsing.ts'
+import { orRefuse, parseText } from './strings/parsing.ts'
 import { HttpError } from '../../errors.ts'
 
 /** A field or a file of a form. */

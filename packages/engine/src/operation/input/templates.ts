@@ -4,7 +4,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Parameter } from '../../contract/compiled.ts'
-import { hasCommas, routerName } from './parameters.ts'
+import { hasCommas } from './styles/index.ts'
+import { routerName } from './styles/place.ts'
 
 /** The name of the constraint in the router. */
 const TEMPLATE = 'template'

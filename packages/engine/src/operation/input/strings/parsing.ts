@@ -1,6 +1,6 @@
 // Parses bytes and texts of requests.
-import { STRICT_UTF8, TooDeep } from '../../http/json.ts'
-import { HttpError } from '../../errors.ts'
+import { STRICT_UTF8, TooDeep } from '../../../http/json.ts'
+import { HttpError } from '../../../errors.ts'
 
 export const TOO_LONG = new HttpError(413, 'The body is too long')
 
@@ -21,3 +21,6 @@ export function orRefuse<Value>(parse: () => Value, message: string): Value {
 
 /** @throws {URIError} for a text that is not UTF-8 in percent-encoding */
 export const decodePair = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
+
+/** Splits `a=1` at its first `=`. There is one part only if it has none. */
+export const splitAssignment = (string: string) => string.split(/=(.*)/s, 2)
