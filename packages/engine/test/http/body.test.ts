@@ -16,12 +16,12 @@ const head = (headers: string) =>
 /** What may follow `application/json`, with `|` between. */
 const ACCEPTED = [
   '| |\t|;| ;|;charset=utf-8|;\tcharset=utf-8| ; charset=utf-8 ;|; Charset=Utf-8',
-  '; CHARSET="UTF-8"|; v=1|; v=""|; v="; charset=latin1"|; v="\u00e9"|; v="a;b,c"; w=2',
+  '; CHARSET="UTF-8"|; v=1|; v=""|; v="; charset=latin1"|; v="\u00e9"|; v="a;b,c"; w=2|; charsets=latin1',
 ]
 /** What may not. */
 const REFUSED = [
   '/x|p|5|+x| charset=utf-8|, charset=utf-8|, application/json|;;|; ; charset=utf-8',
-  '; charset|; charset=|; charset =utf-8|; charset= utf-8|; charset=utf8|; charset=latin1|; charsets=latin1',
+  '; charset|; charset=|; charset =utf-8|; charset= utf-8|; charset=utf8|; charset=latin1',
   '; charset=\'utf-8\'|; charset="utf-8|; charset=utf-8"|; charset="utf-8"x|; charset=" utf-8"|; charset="\\u\\tf-8"',
   '; charset=utf-8 x|; charset=utf-8, text/plain|; charset=utf-8; charset=utf-8|; =utf-8',
   '; v="1|; v=1 2|; v=(1)|; v=1; charset=latin1|; v="\\"; charset=latin1"|; v=\u00e9|; \u00e9=1',

@@ -1,20 +1,26 @@
 // Media types, as headers and contracts write them.
+import { parse } from 'content-type'
 
 /** Whether the bodies of a media type are JSON. @param type in lower case, without parameters */
 export function isJsonType(type: string): boolean {
   return /^(application|text)\/json$|\+json$/.test(type)
 }
 
-/** RFC 9110, section 5.6.6, without escapes. The charset must be UTF-8, at most once; other parameters are ignored. */
-const PARAMETERS =
-  /^(?!.*charset.*charset)(?:[ \t]*;[ \t]*(?:charset=("?)utf-8\1|(?!charset)[\w-]+=(?:[\w.+-]+|"[^"\\]*")))*(?:[ \t]*;)?[ \t]*$/i
+const TYPE = /^[\w!#$%&'+.^`|~-]+\/[\w!#$%&'+.^`|~-]+$/
+/** RFC 9110, section 5.6.6, without escapes. The library would skip what is malformed. */
+const PARAMETERS = /^[^;]*(?:;[ \t]*[\w-]+=(?:[\w.+-]+|"[^"\\]*")[ \t]*)*(?:;[ \t]*)?$/
 
-const TYPE = /^[\w!#$%&'+.^`|~-]+\/[\w!#$%&'+.^`|~-]+/
-
-/** The media type of a `Content-Type`, in lower case; empty if it is malformed, or has another charset than UTF-8. */
+/**
+ * The media type of a `Content-Type`, in lower case. Other parameters than `charset` are ignored.
+ * @returns an empty string if it is malformed, or its charset is not UTF-8 or is repeated
+ */
 export function typeInUtf8(contentType: string): string {
-  const [type = ''] = TYPE.exec(contentType) ?? []
-  return PARAMETERS.test(contentType.slice(type.length)) ? type.toLowerCase() : ''
+  const { type, parameters } = parse(contentType)
+  const { charset = 'utf-8' } = parameters
+  const isUtf8 = charset.toLowerCase() === 'utf-8'
+  const isRepeated = /charset.*charset/i.test(contentType)
+  const isWellFormed = TYPE.test(type) && PARAMETERS.test(contentType)
+  return isWellFormed && isUtf8 && !isRepeated ? type : ''
 }
 
 /** The key of a media type in the content of a contract: the type itself, all of its kind, or any type. */
