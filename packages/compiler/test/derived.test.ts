@@ -22,6 +22,7 @@ import {
 } from '../../testing/src/requests/requests.ts'
 import type { Schema } from '../../testing/src/schemas/schemas.ts'
 import { samplesOf } from '../../testing/src/schemas/arbitrary.ts'
+import { tokenOf } from '../../../test/support/contracts/scoped-tokens.ts'
 import { boot, type Run, type Served } from '../../../test/support/contracts/serve-contract.ts'
 import { BODIES } from './constructs/bodies.ts'
 import { DOCUMENTS } from './constructs/documents.ts'
@@ -33,7 +34,7 @@ import { ORDINARY } from './ordinary.ts'
 const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
 /** How many valid inputs of an operation are tried. */
 const INPUTS = 10
-const CALLER = 'alice:read,write,admin'
+const TOKEN = tokenOf('alice', 'read', 'write', 'admin')
 
 /** The rules that no test violates, by construct: each text is valid, or the format is one that is not known. */
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
@@ -134,7 +135,7 @@ function expecting(t: Test, app: FastifyInstance, operation: Operation): Expect 
     const { headers, path, method, body } = withCredentials(
       call,
       operation.credentials ?? [],
-      CALLER,
+      TOKEN,
     )
     const request: InjectOptions = { method: method as 'GET', url: path, headers: byName(headers) }
     const { statusCode: status, payload } = await app.inject(

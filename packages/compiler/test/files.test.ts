@@ -8,7 +8,8 @@ import { readDraft } from '../src/commands/draft.ts'
 import { loadCompiler } from '../src/index.ts'
 import { readContract } from '../../engine/src/contract/contract.ts'
 import { fields } from '../../testing/src/json/fields.ts'
-import { boot, contract, post } from '../../../test/support/contracts/serve-contract.ts'
+import { boot, contract } from '../../../test/support/contracts/serve-contract.ts'
+import { post } from '../../../test/support/contracts/exchanges.ts'
 
 const OPERATION = (schema: string) =>
   `{ operationId: run, requestBody: { required: true, content: { application/json: { x-body-limit: 999, schema: ${schema} } } }, responses: { '200': { description: Done, content: { application/json: {} } } } }`

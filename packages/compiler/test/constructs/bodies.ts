@@ -4,12 +4,11 @@ import { fields } from '../../../testing/src/json/fields.ts'
 import {
   accepted,
   ask,
-  type Constructs,
-  type Input,
   post,
   refused,
   urlencoded,
-} from '../../../../test/support/contracts/serve-contract.ts'
+} from '../../../../test/support/contracts/exchanges.ts'
+import { type Constructs, type Input } from '../../../../test/support/contracts/serve-contract.ts'
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`

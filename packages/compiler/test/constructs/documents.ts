@@ -1,11 +1,5 @@
-import {
-  accepted,
-  ask,
-  type Constructs,
-  json,
-  path,
-  refused,
-} from '../../../../test/support/contracts/serve-contract.ts'
+import { accepted, ask, json, path, refused } from '../../../../test/support/contracts/exchanges.ts'
+import { type Constructs } from '../../../../test/support/contracts/serve-contract.ts'
 
 const OPERATION =
   "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"

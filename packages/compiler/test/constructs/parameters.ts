@@ -1,11 +1,11 @@
 import {
   accepted,
   ask,
-  type Constructs,
   path,
   query,
   refused,
-} from '../../../../test/support/contracts/serve-contract.ts'
+} from '../../../../test/support/contracts/exchanges.ts'
+import { type Constructs } from '../../../../test/support/contracts/serve-contract.ts'
 
 const parameter = (lines: string) =>
   `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`

@@ -4,12 +4,10 @@ import type { ProductHooks } from '../../../engine/src/contract/product-hooks.ts
 import { HttpError } from '../../../engine/src/errors.ts'
 import { JsonText } from '../../../engine/src/http/json.ts'
 import { fields } from '../../../testing/src/json/fields.ts'
+import { accepted, ask, json, post } from '../../../../test/support/contracts/exchanges.ts'
+import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import {
-  accepted,
-  ask,
   type Constructs,
-  json,
-  post,
   type Run,
   type Served,
 } from '../../../../test/support/contracts/serve-contract.ts'
@@ -64,6 +62,7 @@ const product: ProductHooks = {
   },
   errorBody: (status, message) => ({ errors: [{ code: `E${status}`, message }] }),
 }
+const ALICE = tokenOf('alice')
 const basic = (text: string) => as(`basic ${Buffer.from(text).toString('base64')}`)
 /** The message of an error; and as JSON. */
 const REASON = `<a b='c'>"&"`
@@ -400,7 +399,7 @@ components:
     {
       yaml: secured('[{ o: [] }]'),
       asks: [
-        isAlice(as('Bearer alice:')),
+        isAlice(as(`Bearer ${ALICE}`)),
         ask('/x', 401, /token is needed/),
         ask(as('Bearer nobody'), 401, /not valid/),
       ],
@@ -409,37 +408,36 @@ components:
     yaml: secured('[{ k: [] }, { q: [] }, { c: [] }]'),
     asks: [
       ...[
-        '/x?key=alice:',
-        sending({ cookie: 'a=b; sid="alice:"' }),
-        sending({ 'x-key': 'alice:' }),
+        `/x?key=${ALICE}`,
+        sending({ cookie: `a=b; sid="${ALICE}"` }),
+        sending({ 'x-key': ALICE }),
       ].map(isAlice),
       ...[
-        '/x?key=alice:&key=alice:',
-        sending({ cookie: 'sid=alice:; sid=bob:' }),
-        as('Bearer alice:'),
+        `/x?key=${ALICE}&key=${ALICE}`,
+        sending({ cookie: `sid=${ALICE}; sid=${tokenOf('bob')}` }),
+        as(`Bearer ${ALICE}`),
       ].map(isRefused),
-      ask(sending({ cookie: 'side=alice:' }), 401, /token is needed/),
+      ask(sending({ cookie: `side=${ALICE}` }), 401, /token is needed/),
     ],
   },
   'alternatives in `security`, several schemes at once, `{}` for nobody, `security: []`': {
     yaml: secured('[{ b: [], k: [] }, { k: [admin] }, {}]'),
     asks: [
       ask('/x', 200, '{}'),
-      isAlice(sending({ authorization: 'Bearer alice:', 'x-key': 'alice:' })),
-      ask(sending({ 'x-key': 'bob:admin' }), 200, '{"caller":"bob"}'),
-      ask(sending({ 'x-key': 'bob:' }), 403, /needs the scope admin/),
-      ask(sending({ 'x-key': 'away:' }), 503),
+      isAlice(sending({ authorization: `Bearer ${ALICE}`, 'x-key': ALICE })),
+      ask(sending({ 'x-key': tokenOf('bob', 'admin') }), 200, '{"caller":"bob"}'),
+      ask(sending({ 'x-key': tokenOf('bob') }), 403, /needs the scope admin/),
       ...[as('Bearer x'), sending({ 'x-key': 'x' })].map(isRefused),
     ],
   },
   'scopes in `security`: 403 with `insufficient_scope` for who lacks one': {
     yaml: secured('[{ o: [read, write], k: [admin] }]'),
     asks: [
-      ask(both('alice:read,write,more', 'alice:admin'), 200),
-      ask(both('alice:read', 'alice:admin'), 403, /the scope read write/),
-      ask(both('bob:read,write', 'bob:'), 403, /the scope admin/),
+      ask(both(tokenOf('alice', 'read', 'write', 'more'), tokenOf('alice', 'admin')), 200),
+      ask(both(tokenOf('alice', 'read'), tokenOf('alice', 'admin')), 403, /the scope read write/),
+      ask(both(tokenOf('bob', 'read', 'write'), tokenOf('bob')), 403, /the scope admin/),
       // Invalid and missing credentials are told before a missing scope.
-      ...[sending({ 'x-key': 'joe:' }), both('x', 'joe:')].map(isRefused),
+      ...[sending({ 'x-key': tokenOf('joe') }), both('x', tokenOf('joe'))].map(isRefused),
     ],
   },
   '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product':
@@ -460,7 +458,7 @@ components:
     },
   'alternatives with a scheme that needs a guard, and has none: they are left out': {
     yaml: secured('[{ basic: [] }, { b: [] }]'),
-    asks: [ask(as('Bearer alice:'), 200), ...[basic('alice:open'), '/x'].map(isRefused)],
+    asks: [ask(as(`Bearer ${ALICE}`), 200), ...[basic('alice:open'), '/x'].map(isRefused)],
   },
   'an address of an identity provider whose host a policy of the docs page can not have, as `*.example.com`':
     {
@@ -471,7 +469,7 @@ components:
           "components: { securitySchemes: { w: { type: openIdConnect, openIdConnectUrl: 'https://*.example.com' },",
         ),
       ),
-      asks: [ask(as('Bearer alice:'), 200)],
+      asks: [ask(as(`Bearer ${ALICE}`), 200)],
     },
   'a scheme that is not in `components/securitySchemes`': `paths:\n  /x:\n    get:\n      operationId: run\n      security: [{ bearer: [] }] # here\n      responses: { '204': { description: Done } }\ncomponents: { securitySchemes: { bearerAuth: { type: http, scheme: bearer } } }`,
   'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}

@@ -1,10 +1,5 @@
-import {
-  accepted,
-  type Constructs,
-  json,
-  refused,
-  type Served,
-} from '../../../../test/support/contracts/serve-contract.ts'
+import { accepted, json, refused } from '../../../../test/support/contracts/exchanges.ts'
+import { type Constructs, type Served } from '../../../../test/support/contracts/serve-contract.ts'
 
 const body = (schema: string, components = '') =>
   `x-body-limit: 999\npaths:\n  /x:\n    post:\n      operationId: run\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n      requestBody:\n        content:\n          application/json:\n            schema:\n${schema.replaceAll(/^/gm, '              ')}\n${components}`

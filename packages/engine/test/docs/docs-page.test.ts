@@ -1,7 +1,6 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { serveDocs } from '../../src/docs/docs.ts'
 import { browser, execute, open } from '../../../../test/support/browser/open-page.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import { parse } from '../../../testing/src/json/json.ts'
@@ -167,7 +166,7 @@ const SHOWN = `document.body.innerText +
 t.test('an int64 is exact where a person reads, sends and receives it', async (t) => {
   const app = await boot(t, {
     yaml: INT64,
-    prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+    environment: { DOCS: 'on' },
   })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
@@ -242,7 +241,7 @@ for (const [servers, of, at] of SERVERS) {
       const operation = `    get:\n${line('operation', 6)}      operationId: run\n      ${response}\n`
       const app = await boot(t, {
         yaml: `paths:\n  /x:\n${line('path', 4)}${operation}${line('all', 0)}`,
-        prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+        environment: { DOCS: 'on' },
       })
       const gateway = await serveHttp(t, (request, response) => {
         request.url = request.url?.slice('/garden'.length)
@@ -287,7 +286,7 @@ t.test('the page shows a picture, and each event as it comes until a person stop
       status: 200,
       body: name === 'picture' ? Buffer.from(PICTURE, 'base64') : events(),
     }),
-    prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+    environment: { DOCS: 'on' },
   })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)

@@ -1,7 +1,6 @@
 // The samples that the docs page shows of requests whose bodies are no text: those in JavaScript are run.
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { serveDocs } from '../../src/docs/docs.ts'
 import { browser, open } from '../../../../test/support/browser/open-page.ts'
 import { parse } from '../../../testing/src/json/json.ts'
 import { run as runCommand } from '../../../../test/support/processes/programs.ts'
@@ -51,7 +50,7 @@ async function openForm(t: Test, id: string) {
   const app = await boot(t, {
     yaml: YAML,
     run,
-    prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+    environment: { DOCS: 'on' },
   })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)

@@ -3,7 +3,6 @@ import net from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { serveDocs } from '../../src/docs/docs.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
@@ -157,7 +156,7 @@ t.test('an operation may have the path /, which leads to the page otherwise', as
     "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
   const app = await boot(t, {
     yaml: `paths:\n  /: { get: { ${operation} } }\n`,
-    prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+    environment: { DOCS: 'on' },
   })
   t.match(await app.inject('/'), { statusCode: 200, payload: '{}' })
   t.match(await app.inject('/docs'), { statusCode: 302, headers: { location: 'docs/' } })

@@ -3,6 +3,7 @@ import net from 'node:net'
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
+import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const MIB = 1024 * 1024
@@ -17,6 +18,8 @@ const BODIES = {
   'application/json': 'x'.repeat(LENGTH - 2),
   'image/png': Buffer.alloc(LENGTH),
 }
+
+const TOKENS = new Map(['bob', 'mallory'].map((caller) => [caller, tokenOf(caller)]))
 
 /** Serves an operation whose answers are long. */
 async function listen(t: Test, type: keyof typeof BODIES) {
@@ -43,7 +46,7 @@ components: { securitySchemes: { token: { type: http, scheme: bearer } } }
       .pause()
       .on('error', () => undefined)
     t.teardown(() => socket.destroy())
-    const credentials = caller === '' ? '' : `Authorization: Bearer ${caller}:\r\n`
+    const credentials = caller === '' ? '' : `Authorization: Bearer ${TOKENS.get(caller)}\r\n`
     socket.write(`GET /x HTTP/1.1\r\nHost: h\r\n${credentials}\r\n`)
     await eventually(() => responses[count]?.headersSent === true)
     return socket

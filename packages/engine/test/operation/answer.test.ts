@@ -9,7 +9,6 @@ import t from 'tap'
 import type { Answer } from '../../src/operation/output/answer.ts'
 import { StoreBusy } from '../../src/errors.ts'
 import { JsonText } from '../../src/http/json.ts'
-import { OpenRequests } from '../../src/http/open-requests.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
@@ -111,7 +110,7 @@ for (const [what, error, isCounted] of [
   ],
 ] as const) {
   t.test(`${what}; the connection breaks`, async (t) => {
-    const [logged, counted]: [unknown[], string[]] = [[], []]
+    const log: Record<string, unknown>[] = []
     const body = async function* () {
       yield new JsonText('[1]')
       throw error
@@ -119,21 +118,15 @@ for (const [what, error, isCounted] of [
     const app = await boot(t, {
       yaml: '',
       run: async () => ({ status: 200, body: body() }),
-      prepare: (app) => {
-        const shed = (_socket: unknown, reason = '') => counted.push(reason)
-        app.decorate('openRequests', Object.assign(new OpenRequests(app.log), { shed }))
-        app.addHook('onRequest', async (request) => {
-          request.log = Object.assign(Object.create(request.log), {
-            error: (line: unknown) => logged.push(line),
-          })
-        })
-      },
+      log,
     })
     const response = await fetch(`${await app.listen({ port: 0, host: '127.0.0.1' })}/x`)
     t.equal(response.status, 200)
     await t.rejects(response.text())
-    t.match([logged, counted], isCounted ? [[], [error.message]] : [[{ err: error }], []])
-    t.equal(logged.length + counted.length, 1)
+    const { message } = error
+    const told = log.filter(({ err, reason }) => err !== undefined || reason !== undefined)
+    t.match(told, [isCounted ? { msg: 'too busy', reason: message } : { err: { message } }])
+    t.equal(told.length, 1)
   })
 }
 

@@ -3,8 +3,8 @@ import net from 'node:net'
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { OpenRequests } from '../../src/http/open-requests.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
+import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import { boot, type Run } from '../../../../test/support/contracts/serve-contract.ts'
 
 const MIB = 1024 * 1024
@@ -26,14 +26,7 @@ components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 
 /** Serves a contract as the server of the service does. */
 async function listen(t: Test, yaml: string, run?: Run) {
-  const app = await boot(t, {
-    yaml,
-    ...(run && { run }),
-    prepare: (app) => {
-      app.decorate('openRequests', new OpenRequests(app.log))
-      app.server.on('checkContinue', (...parts) => app.server.emit('request', ...parts))
-    },
-  })
+  const app = await boot(t, { yaml, ...(run && { run }) })
   await app.listen({ port: 0, host: '127.0.0.1' })
   return app
 }
@@ -159,8 +152,11 @@ t.test('who is refused for another reason takes no room', async (t) => {
 })
 
 t.test('a caller whose bodies stay under way leaves room for others', async (t) => {
+  const callers = ['alice', 'carol', 'dave', 'erin']
+  const tokens = new Map(callers.map((caller) => [caller, tokenOf(caller)]))
   const app = await listen(t, GUARDED)
-  const as = (caller: string, head: string) => `${head}\r\nAuthorization: Bearer ${caller}:`
+  const as = (caller: string, head: string) =>
+    `${head}\r\nAuthorization: Bearer ${tokens.get(caller)}`
   const sockets: net.Socket[] = []
   for (const [caller, count] of [
     ['alice', COUNT],
@@ -248,10 +244,8 @@ async function listenInStages(t: Test) {
         },
       },
     },
-    prepare: (app) => {
-      app.server.on('request', (_request, response) => response.on('close', () => closed.count++))
-    },
   })
+  app.server.on('request', (_request, response) => response.on('close', () => closed.count++))
   await app.listen({ port: 0, host: '127.0.0.1' })
   return { app, reached, closed, goOn: () => gate.resolve(undefined) }
 }

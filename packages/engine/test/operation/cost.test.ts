@@ -2,7 +2,8 @@
 // whether the request is accepted or refused. That is about 150 ms for 100 KiB.
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
-import { boot, post, urlencoded } from '../../../../test/support/contracts/serve-contract.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
+import { post, urlencoded } from '../../../../test/support/contracts/exchanges.ts'
 
 const SIZE = 100 * 2 ** 10 // bytes
 const MAX_RATIO = 7

@@ -1,8 +1,8 @@
 // Serves one schema as the body of a request and as the body of an answer.
 import type { Test } from 'tap'
-import type { Contract } from '../../src/contract/contract.ts'
-import type { ProductHooks } from '../../src/contract/product-hooks.ts'
-import { boot, post } from '../../../../test/support/contracts/serve-contract.ts'
+import type { ProductHooks } from '@plant-store/engine/for-compiler'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
+import { post } from '../../../../test/support/contracts/exchanges.ts'
 
 /** A contract with the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
 export function describe(schemas: string): string {
@@ -21,20 +21,17 @@ ${schemas.replaceAll(/^/gm, '    ')}
 export async function serve(t: Test, schemas: string, product: ProductHooks = {}) {
   let got: unknown
   let body: unknown
-  let served: Contract | undefined
   const app = await boot(t, {
     yaml: describe(schemas),
     product,
-    prepare: (_app, contract) => void (served = contract),
     run: async (request) => {
       if (request.body === undefined) return { status: 200, body }
       got = request.body
       return { status: 204 }
     },
   })
-  if (served === undefined) throw new Error('nothing is served')
   return {
-    contract: served,
+    contract: app.contract,
     /** Sends a body. @param text its JSON, or a value to write as JSON @returns also what the method got */
     request: async (text: unknown) => {
       got = undefined

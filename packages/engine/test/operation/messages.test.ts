@@ -1,12 +1,8 @@
 // The length of the messages of errors, whatever a request has.
 import t from 'tap'
 import { HttpError, MAX_MESSAGE_LENGTH } from '../../src/errors.ts'
-import {
-  ask,
-  boot,
-  post,
-  type Exchange,
-} from '../../../../test/support/contracts/serve-contract.ts'
+import { ask, post, type Exchange } from '../../../../test/support/contracts/exchanges.ts'
+import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const LONG = 'x'.repeat(12_000)
 const FORM = 'application/x-www-form-urlencoded'

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { MAX_STREAMS } from '../../src/operation/output/stream-budget.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
+import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const CONTRACT = `paths:
@@ -29,6 +30,9 @@ const CONTRACT = `paths:
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `
 
+const CALLERS = ['alice', 'carol', 'dave', 'erin']
+const TOKENS = new Map(CALLERS.map((caller) => [caller, tokenOf(caller)]))
+
 /** Serves streams that end when their clients leave. */
 async function listen(t: Test, maxConnections = 5000) {
   let followed = 0
@@ -49,20 +53,20 @@ async function listen(t: Test, maxConnections = 5000) {
   }
   const app = await boot(t, {
     yaml: CONTRACT,
+    environment: { MAX_CONNECTIONS: String(maxConnections) },
     run: async (_request, name) => {
       if (name === 'send') return { status: 201 }
       followed += 1
       return { status: 200, body: follow() }
     },
   })
-  app.server.maxConnections = maxConnections
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   const agent = new http.Agent()
   t.teardown(() => agent.destroy())
   /** Sends a request with a body of JSON. @returns its answer, of which nothing is read */
   const send = async (caller: string, path = '/x', body = '1') => {
-    const authorization = caller === '' ? {} : { authorization: `Bearer ${caller}:` }
+    const authorization = caller === '' ? {} : { authorization: `Bearer ${TOKENS.get(caller)}` }
     const headers = { 'content-type': 'application/json', ...authorization }
     const request = http.request({ port, path, method: 'POST', headers, agent }).end(body)
     const [answer] = (await once(request, 'response')) as [http.IncomingMessage]
