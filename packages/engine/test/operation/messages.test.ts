@@ -23,7 +23,7 @@ components: { schemas: { Any: { type: object, additionalProperties: { type: obje
 
 /** Requests whose errors name what was sent, or what the contract has. */
 const REFUSED: readonly Exchange[] = [
-  ask(post({}, undefined, `/x?a[${LONG}[]=1`), 400, /member \[xxx/),
+  ask(post({}, undefined, `/x?a[${LONG}[]=1`), 400, /property \[xxx/),
   ask(post({}, undefined, `/x?a[${encodeURIComponent('🌱'.repeat(1000))}[]=1`), 400),
   ask(post({}, undefined, `/x?a[x${encodeURIComponent('🌱'.repeat(1000))}[]=1`), 400),
   ask(post({}, undefined, `/x?b=${LONG},x`), 400),
