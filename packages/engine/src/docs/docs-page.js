@@ -82,102 +82,6 @@ function addTokenFields(contract) {
     if (Array.isArray(part?.security)) part.security = part.security.flatMap(withFields)
 }
 
-/** The samples of a request that was sent. A text in JSON is a text in JavaScript and in Python, too. */
-const quote = (text) => JSON.stringify(text)
-const NO_TEXT = 'the body is no text: see cURL'
-
-/** The parts of a form: a name, and a text or a file. Swagger UI numbers the names of several. */
-const partsOf = (body) =>
-  Object.entries(body).map(([name, part]) => ({
-    name: quote(name.replace(/_\*\*\[\].*$/s, '')),
-    part: part instanceof File || typeof part === 'string' ? part : JSON.stringify(part),
-  }))
-
-/** A request: its body is a text, a file, the parts of a form, or none of these. */
-function readRequest(request) {
-  const { url, method, headers = {}, body } = request.toJS()
-  const isForm = Object.entries(headers).some(
-    ([name, value]) => /^content-type$/i.test(name) && /^multipart\/form-data/i.test(value),
-  )
-  // The boundary of the parts is made where they are sent.
-  const isMade = (name) => isForm && /^content-type$/i.test(name)
-  const sent = Object.entries(headers).filter(([name, value]) => value && !isMade(name))
-  const lines = sent.map(([name, value]) => `${quote(name)}: ${quote(String(value))},`)
-  if (request.get('body') === undefined) return { url, method, lines }
-  if (typeof body === 'string') return { url, method, lines, text: quote(body) }
-  if (body instanceof File) return { url, method, lines, file: quote(body.name) }
-  return isForm && body !== null && typeof body === 'object'
-    ? { url, method, lines, parts: partsOf(body) }
-    : { url, method, lines, isOther: true }
-}
-
-/** @returns the value of a part, and the name and the type of a file */
-function javaScriptPart(part) {
-  if (typeof part === 'string') return quote(part)
-  const type = part.type === '' ? '' : `, { type: ${quote(part.type)} }`
-  return `await openAsBlob(${quote(part.name)}${type}), ${quote(part.name)}`
-}
-
-function writeJavaScript(request) {
-  const { url, method, lines, text, file, parts = [], isOther } = readRequest(request)
-  const hasFile = file !== undefined || parts.some(({ part }) => typeof part !== 'string')
-  const form = parts.map(({ name, part }) => `form.append(${name}, ${javaScriptPart(part)})`)
-  return [
-    ...(hasFile ? ["import { openAsBlob } from 'node:fs'", ''] : []),
-    ...(parts.length > 0 ? ['const form = new FormData()', ...form] : []),
-    `const response = await fetch(${quote(url)}, {`,
-    `  method: ${quote(method)},`,
-    '  headers: {',
-    ...lines.map((line) => `    ${line}`),
-    '  },',
-    ...(text === undefined ? [] : [`  body: ${text},`]),
-    ...(file === undefined ? [] : [`  body: await openAsBlob(${file}),`]),
-    ...(parts.length > 0 ? ['  body: form,'] : []),
-    ...(isOther ? [`  // ${NO_TEXT}`] : []),
-    '})',
-    'console.log(response.status, await response.text())',
-  ].join('\n')
-}
-
-function pythonPart(part) {
-  if (typeof part === 'string') return `None, ${quote(part)}`
-  const type = part.type === '' ? '' : `, ${quote(part.type)}`
-  return `${quote(part.name)}, open(${quote(part.name)}, "rb")${type}`
-}
-
-function writePython(request) {
-  const { url, method, lines, text, file, parts = [], isOther } = readRequest(request)
-  const form = parts.map(({ name, part }) => `        (${name}, (${pythonPart(part)})),`)
-  return [
-    'import requests',
-    '',
-    'response = requests.request(',
-    `    ${quote(method)},`,
-    `    ${quote(url)},`,
-    '    headers={',
-    ...lines.map((line) => `        ${line}`),
-    '    },',
-    ...(text === undefined ? [] : [`    data=${text}.encode(),`]),
-    ...(file === undefined ? [] : [`    data=open(${file}, "rb"),`]),
-    ...(parts.length > 0 ? ['    files=[', ...form, '    ],'] : []),
-    ...(isOther ? [`    # ${NO_TEXT}`] : []),
-    ')',
-    'print(response.status_code, response.text)',
-  ].join('\n')
-}
-
-const samplesPlugin = () => ({
-  fn: {
-    requestSnippetGenerator_javascript: writeJavaScript,
-    requestSnippetGenerator_python: writePython,
-  },
-})
-const SAMPLES = {
-  curl_bash: { title: 'cURL', syntax: 'bash' },
-  javascript: { title: 'JavaScript', syntax: 'javascript' },
-  python: { title: 'Python', syntax: 'python' },
-}
-
 /** Swagger UI resolves references with a library that has no bigint: there each of them is a text. */
 const MARK = '\uE000bigint '
 const toText = (_, value, { source } = {}) =>
@@ -309,9 +213,7 @@ const page = SwaggerUIBundle({
   url: '../openapi.yaml',
   deepLinking: true,
   validatorUrl: null,
-  plugins: [exactPlugin, samplesPlugin, eventsPlugin],
-  requestSnippetsEnabled: true,
-  requestSnippets: { generators: SAMPLES, languages: Object.keys(SAMPLES) },
+  plugins: [exactPlugin, eventsPlugin],
   oauth2RedirectUrl: new URL('oauth2-redirect.html', location.href).href,
 })
 // The code of a sign-in is of use only to who has asked for it (RFC 7636).
