@@ -3,6 +3,6 @@ import { runTests } from '@plant-store/testing'
 
 /** These take longest. */
 const LONG =
-  /\/(postgres\/pool|compiler\/test\/(dev|generate|types)|docs\/docs-page|testing\/test\/second)\.test\.ts$/
+  /\/(postgres\/(network|pool)|compiler\/test\/(dev|generate|types)|docs\/docs-page|testing\/test\/second)\.test\.ts$/
 
 await runTests({ first: LONG })

@@ -4,6 +4,9 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 
+/** The client ends the session: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const TERMINATE = Buffer.from('X\0\0\0\u0004')
+
 /** What the relay loses. `ends of requests`: the last bytes of a request, and what follows. */
 export type Loss = 'requests' | 'ends of requests' | 'answers' | 'nothing'
 
@@ -17,6 +20,7 @@ export async function startRelay(
   const pairs = new Set<{ client: net.Socket; server: net.Socket; lost: Set<Loss> }>()
   let loss: Loss = 'nothing'
   let milliseconds = 0
+  let endDelay = 0
   let resumed = Promise.withResolvers<undefined>()
   resumed.resolve(undefined)
   const relay = net.createServer({ pauseOnConnect: true, allowHalfOpen: true }, async (client) => {
@@ -29,10 +33,13 @@ export async function startRelay(
       from.on('data', (chunk: Buffer) => {
         if (pair.lost.has(what)) return
         const isCut = what === 'requests' && pair.lost.has('ends of requests')
-        to.write(isCut ? chunk.subarray(0, -5) : chunk)
+        if (chunk.equals(TERMINATE)) setTimeout(() => to.write(chunk), endDelay)
+        else to.write(isCut ? chunk.subarray(0, -5) : chunk)
         if (isCut) pair.lost.add(what)
       })
-      from.on('end', () => pair.lost.has(what) || to.end())
+      from.on('end', () => {
+        if (!pair.lost.has(what)) setTimeout(() => to.end(), endDelay)
+      })
       from.on('error', () => undefined)
       from.on('close', () => {
         if (!pair.lost.has(what)) to.destroy()
@@ -78,5 +85,7 @@ export async function startRelay(
     },
     /** Delays each new connection. */
     delay: (length: number) => (milliseconds = length),
+    /** Delays the end of each connection, as a busy server does. */
+    delayEnds: (length: number) => (endDelay = length),
   }
 }

@@ -11,6 +11,8 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** Milliseconds until a server must answer the first packet. The start of a session may then take longer. */
 const ANSWER_TIMEOUT = 2000
+/** Milliseconds until a server must have ended a session that can't be used. */
+const END_TIMEOUT = 5000
 /** The error of a connection that is not as `channel_binding=require` says. */
 const UNBOUND = 'channel_binding=require: the server does not bind the password to its TLS'
 /** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
@@ -111,6 +113,15 @@ export class Session extends pg.Client {
    * @throws {Error} if the server takes no writes, or still has more lost processes
    */
   async setUp(timeout: number, lost: Set<string>, mostLost: number): Promise<void> {
+    try {
+      await this.#prepare(timeout, lost, mostLost)
+    } catch (error) {
+      await this.#leave()
+      throw error
+    }
+  }
+
+  async #prepare(timeout: number, lost: Set<string>, mostLost: number): Promise<void> {
     await this.#assertWritable()
     try {
       await this.#configure(timeout)
@@ -121,6 +132,21 @@ export class Session extends pg.Client {
     await this.#endLost(lost)
     if (lost.size > mostLost)
       throw new Error(`the server still has ${lost.size} connections that were given up`)
+  }
+
+  /**
+   * Asks the server to end the session, and waits for the end: then the pool gives its place to another session. A server that
+   * is not there ends nothing, so the wait has a limit.
+   */
+  async #leave(): Promise<void> {
+    const { stream } = this.connection
+    if (stream.closed) return
+    const { promise: closed, resolve } = Promise.withResolvers<undefined>()
+    stream.once('close', () => resolve(undefined))
+    const limit = setTimeout(() => stream.destroy(), END_TIMEOUT)
+    this.connection.end()
+    await closed
+    clearTimeout(limit)
   }
 
   #awaitAnswer(): Promise<void> {
