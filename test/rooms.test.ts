@@ -17,7 +17,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['core'],
   ],
   engine: [
-    ['index.ts', 'for-testing.ts'],
+    ['index.ts', 'for-commands.ts', 'for-testing.ts'],
     ['programs'],
     ['app.ts', 'for-compiler.ts', 'for-store.ts'],
     ['auth', 'docs', 'ops', 'define-product.ts'],

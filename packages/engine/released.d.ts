@@ -3,9 +3,7 @@ import type * as PromClient from 'prom-client'
 import type { FastifyRequest } from 'fastify'
 import type { Formats } from '@plant-store/json-schema'
 import type { Logger } from 'pino'
-import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Schema } from '@plant-store/json-schema'
-import type { parseArgs } from 'node:util'
 interface Body {
   readonly required: boolean
   readonly content: Readonly<Record<string, Media>>
@@ -465,13 +463,6 @@ interface Type<Value> {
   readonly values: string
   readonly read: (text: string) => Value | undefined
 }
-type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
-  typeof parseArgs<{
-    args: string[]
-    options: Options
-    allowPositionals: true
-  }>
->['values']
 export type Visible<Value, Hidden extends 'readOnly' | 'writeOnly'> =
   Value extends Mark<infer Unmarked>
     ? Visible<Unmarked, Hidden>
@@ -516,29 +507,11 @@ export declare function defineProduct<
 ): Product<CollectionsOf<SchemasOf<Components>, Defined>>
 export declare function etag(item: unknown): string
 export declare function notWritten(): Promise<never>
-export declare function oneOf<Word extends string>(
-  word: string | undefined,
-  words: readonly Word[],
-): Word
 export declare const openCollections: <Collections>(
   product: Product<Collections>,
   store: Pick<Store, 'collection'>,
 ) => Promise<Collections>
-export declare function printError(lines: readonly string[]): void
 export declare function readConfig(name: string, environment?: Environment): Config
-export declare function readWords<
-  const Names extends readonly string[],
-  Options extends ParseArgsOptionsConfig,
->(
-  words: string[],
-  names: Names,
-  options: Options,
-): {
-  args: {
-    [Index in keyof Names]: string
-  }
-  values: Values<Options>
-}
 export declare function refusal<Status extends number>(
   status: Status,
   message: string,
@@ -549,10 +522,6 @@ export declare function refusal<Status extends number>(
     readonly message: string
   }
 }
-export declare function runCommand(
-  usage: string,
-  main: (words: string[]) => Promise<readonly string[]>,
-): Promise<void>
 export declare const runService: (product: Product, sources: ContractSources) => Promise<void>
 export declare const start: (product: Product, loadCompiler?: LoadCompiler) => Promise<void>
 export declare const token: (product: Product) => Promise<void>

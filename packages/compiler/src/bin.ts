@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command of the package: `npx @plant-store/compiler new FOLDER DOCUMENT`, for whoever has no clone.
-import { oneOf, runCommand } from '@plant-store/engine'
+import { oneOf, runCommand } from '@plant-store/engine/for-commands'
 import { newService } from './index.ts'
 
 const USAGE = `usage: new <folder> <document>   makes a service of an OpenAPI document in a new folder

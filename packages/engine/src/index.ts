@@ -40,8 +40,6 @@ export const openCollections = async <Collections>(
   return load.openCollections(store, contract) as Collections // as `product` names them
 }
 export { type Config, readConfig } from './config.ts'
-export { printError } from './ops/terminal.ts'
-export { oneOf, readWords, runCommand } from './programs/command.ts'
 
 // A program imports only its own modules, so that it starts faster.
 /**

@@ -1,13 +1,7 @@
 // `npm run backup -- <words>`: saves, restores and checks the embedded store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
-import {
-  oneOf,
-  printError,
-  type Product,
-  readConfig,
-  readWords,
-  runCommand,
-} from '@plant-store/engine'
+import { type Product, readConfig } from '@plant-store/engine'
+import { oneOf, printError, readWords, runCommand } from '@plant-store/engine/for-commands'
 import { describeCounts } from './core/counts.ts'
 import { checkDatabase, type Counts, restoreBackup, saveBackup } from './sqlite/backup.ts'
 

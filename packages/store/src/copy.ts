@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import type { Database, Entry } from './core/database.ts'
 import { openDatabase } from './open.ts'
-import { type Config, type Product, readConfig, readWords, runCommand } from '@plant-store/engine'
+import { type Config, type Product, readConfig } from '@plant-store/engine'
+import { readWords, runCommand } from '@plant-store/engine/for-commands'
 import { ACCESS_TOKENS, storedCollections } from '@plant-store/engine/for-store'
 import { describeCounts } from './core/counts.ts'
 

@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Contract, ProductHooks } from '@plant-store/engine/for-compiler'
-import { printError, type Product, readWords, runCommand, runService } from '@plant-store/engine'
+import { type Product, runService } from '@plant-store/engine'
+import { printError, readWords, runCommand } from '@plant-store/engine/for-commands'
 
 const USAGE = `usage: dev [--examples]   runs the service, which follows its contract and its code while they change
   --examples   answers an operation without a method with the first example of the contract`

@@ -8,7 +8,8 @@ import { keyCode, linesCode, stringCode, withoutStrings } from '../operations/pr
 import { addStubs } from './stubs.ts'
 import { writeTypes } from '../types/typescript.ts'
 import { type ProductHooks, visible } from '@plant-store/engine/for-compiler'
-import { printError, type Product, readWords, runCommand } from '@plant-store/engine'
+import type { Product } from '@plant-store/engine'
+import { printError, readWords, runCommand } from '@plant-store/engine/for-commands'
 
 /**
  * Generates the types of a contract, and adds the compiled contract.

@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Product, readWords, runCommand } from '@plant-store/engine'
+import type { Product } from '@plant-store/engine'
+import { readWords, runCommand } from '@plant-store/engine/for-commands'
 
 const LINTER = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
 /** Packed, this file and the other are JavaScript. */

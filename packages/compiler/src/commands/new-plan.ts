@@ -7,7 +7,7 @@ import { toLines } from '../read/diagnostics.ts'
 import { type Names, namesFrom } from './new-names.ts'
 import { classNameOf } from './stubs.ts'
 import { supportedAlternatives } from '@plant-store/engine/for-compiler'
-import { printError } from '@plant-store/engine'
+import { printError } from '@plant-store/engine/for-commands'
 
 /** What is made of a document. */
 export interface Plan extends Names {

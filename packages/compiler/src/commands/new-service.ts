@@ -6,7 +6,8 @@ import { LEFT_OUT } from './linter.ts'
 import { type Made, makeService } from './new-files.ts'
 import { type Plan, planService } from './new-plan.ts'
 import { callersFolder, shellWord } from '@plant-store/engine/for-compiler'
-import { type Product, readWords, runCommand } from '@plant-store/engine'
+import type { Product } from '@plant-store/engine'
+import { readWords, runCommand } from '@plant-store/engine/for-commands'
 
 const USAGE = `usage: new <folder> <document>   makes a service of an OpenAPI document in a new folder
   --refs-within FOLDER   a $ref may lead to its files; by default to those beside the document

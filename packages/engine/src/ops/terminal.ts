@@ -21,15 +21,7 @@ export function print(lines: readonly string[]): void {
   console.log(visibleLines(lines))
 }
 
-/**
- * Writes lines to standard error.
- * @example
- * ```ts
- * import { printError } from '@plant-store/engine'
- *
- * printError(['there is no file notes.db'])
- * ```
- */
+/** Writes lines to standard error. */
 export function printError(lines: readonly string[]): void {
   console.error(visibleLines(lines))
 }

@@ -14,12 +14,6 @@ const SEE_HELP = ' (--help prints the usage)'
 /**
  * Runs a command. `--help` prints the usage. An error becomes one line on standard error, and the exit code 1.
  * @param main gets the words of the command line, and returns the lines that are printed, if there are some
- * @example
- * ```ts
- * import { runCommand } from '@plant-store/engine'
- *
- * await runCommand('usage: greet <name>   greets somebody', async ([name = 'you']) => [`Hello ${name}`])
- * ```
  */
 export async function runCommand(
   usage: string,
@@ -42,14 +36,6 @@ export async function runCommand(
  * @param options as `util.parseArgs` takes them
  * @returns the arguments in the order of their names, and the values of the options
  * @throws {Error} naming the word that is wrong
- * @example
- * ```ts
- * import { readWords } from '@plant-store/engine'
- *
- * const { args, values } = readWords(['a.db', '--replace'], ['<file>'], { replace: { type: 'boolean' } })
- * export const [file] = args
- * export const mayReplace = values.replace === true
- * ```
  */
 export function readWords<
   const Names extends readonly string[],
@@ -73,16 +59,7 @@ export function readWords<
   return { args: positionals as { [Index in keyof Names]: string }, values } // their number has been checked
 }
 
-/**
- * Returns a word if it is one of these.
- * @throws {Error} naming them
- * @example
- * ```ts
- * import { oneOf } from '@plant-store/engine'
- *
- * export const command: 'save' | 'check' = oneOf(process.argv[2], ['save', 'check'])
- * ```
- */
+/** Returns a word if it is one of these. @throws {Error} naming them */
 export function oneOf<Word extends string>(word: string | undefined, words: readonly Word[]): Word {
   const allowed = words.find((candidate) => candidate === word)
   if (allowed === undefined)
