@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { generateTypes } from '../packages/compiler/src/commands/generate.ts'
+import { generateTypes } from './support/inner/compiler.ts'
 import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/doors/example-programs.ts'
 
 const PACKAGES = ['engine', 'compiler', 'store']

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
-import { fields } from '../packages/testing/src/json/fields.ts'
+import { fields } from './support/inner/json.ts'
 import { run } from './support/processes/programs.ts'
 
 const node = (...words: string[]) =>

@@ -2,9 +2,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { product } from '../service/product.ts'
-import { contractOf } from '../packages/testing/src/contract/contract.ts'
+import { contractOf } from './support/inner/documented.ts'
 import { build, type Call } from './support/servers/start-product.ts'
-import { exampleOf, toCall } from '../packages/testing/src/requests/requests.ts'
+import { exampleOf, toCall } from './support/inner/inputs.ts'
 
 /** What to change in the example of an operation, for an error. */
 const CHANGES: Readonly<Record<string, Partial<Call>>> = {

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { product } from '../service/product.ts'
-import { contractOf } from '../packages/testing/src/contract/contract.ts'
-import { fields } from '../packages/testing/src/json/fields.ts'
+import { contractOf } from './support/inner/documented.ts'
+import { brief, fields, parse, stringify } from './support/inner/json.ts'
 import { build } from './support/servers/start-product.ts'
-import { brief, parse, stringify } from '../packages/testing/src/json/json.ts'
-import { isCursor } from '../packages/testing/src/requests/parameters.ts'
-import { arbitraryOf } from '../packages/testing/src/schemas/arbitrary.ts'
+import { arbitraryOf, isCursor } from './support/inner/inputs.ts'
 
 const { call, token } = await build(t, {}, product)
 let callers = 0

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { variables } from '../packages/engine/src/config.ts'
+import { variables } from './support/inner/variables.ts'
 import { NAME, PREFIX } from './support/figures/alert-series.ts'
 
 t.test('the configuration table agrees with config.ts', async (t) => {

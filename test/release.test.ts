@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { fields } from '../packages/testing/src/json/fields.ts'
+import { fields } from './support/inner/json.ts'
 import { run } from './support/processes/programs.ts'
 import { copyProject, NPM } from './support/project/copy.ts'
 

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
-import { follow, readDocument } from '../packages/testing/src/document/document.ts'
+import { follow, readDocument } from './support/inner/documented.ts'
 import { OPENAPI } from './support/contracts/product-contract.ts'
-import { fields, isObject } from '../packages/testing/src/json/fields.ts'
+import { fields, isObject } from './support/inner/json.ts'
 import { contract } from './support/contracts/serve-contract.ts'
 
 interface Change {

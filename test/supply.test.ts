@@ -2,7 +2,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { fields } from '../packages/testing/src/json/fields.ts'
+import { fields } from './support/inner/json.ts'
 import { run } from './support/processes/programs.ts'
 import { NPM } from './support/project/copy.ts'
 

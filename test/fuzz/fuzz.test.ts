@@ -1,6 +1,6 @@
 // A short form of `npm run fuzz`, and what must hold of the time that inputs take.
 import t, { type Test } from 'tap'
-import { parseJson } from '../../packages/engine/src/http/json.ts'
+import { parseJson } from '@plant-store/engine/for-store'
 import { startTarget } from './fuzz.ts'
 import { checkJson } from './json.ts'
 import { type Asked, checkParameters } from './parameters.ts'

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { parseJson } from '../../packages/engine/src/http/json.ts'
+import { parseJson } from '@plant-store/engine/for-store'
 import { border, joined, mutated, piecesOf } from './mutated.ts'
 import { EITHER, expectedOf, REFUSED } from '../../packages/testing/src/json/oracle.ts'
 

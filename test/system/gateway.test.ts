@@ -10,7 +10,7 @@ import { startPostgres } from '../support/postgres/server.ts'
 import { startService } from '../support/processes/programs.ts'
 import { connect, freePort, serveHttp } from '../support/network/ports.ts'
 import { eventually } from '../support/processes/eventually.ts'
-import { exchange, readResponses } from '../../packages/testing/src/http/responses.ts'
+import { exchange, readResponses } from '../support/inner/responses.ts'
 import { issueTokenIn } from '../support/servers/access-tokens.ts'
 import { gateways, startHaproxy, startNginx } from './gateways.ts'
 

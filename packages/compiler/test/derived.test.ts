@@ -6,20 +6,14 @@ import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { contentTypeOf, textsOfBody } from '../../testing/src/requests/bodies.ts'
-import { contractOf, type Operation } from '../../testing/src/contract/contract.ts'
+import { contractOf, type Operation } from '../../../test/support/inner/documented.ts'
 import { withCredentials } from '../../testing/src/contract/credentials.ts'
-import { brief } from '../../testing/src/json/json.ts'
+import { brief } from '../../../test/support/inner/json.ts'
 import { isBytes, isJson } from '../../testing/src/http/media-types.ts'
 import { textsOf } from '../../testing/src/requests/parameters.ts'
 import { product } from '../../../test/support/product/product.ts'
-import {
-  exampleOf,
-  type Input,
-  inputsOf,
-  missingIn,
-  toCall,
-  withTexts,
-} from '../../testing/src/requests/requests.ts'
+import { exampleOf, toCall } from '../../../test/support/inner/inputs.ts'
+import { type Input, inputsOf, missingIn, withTexts } from '../../testing/src/requests/requests.ts'
 import type { Schema } from '../../testing/src/schemas/schemas.ts'
 import { samplesOf } from '../../testing/src/schemas/arbitrary.ts'
 import { tokenOf } from '../../../test/support/contracts/scoped-tokens.ts'

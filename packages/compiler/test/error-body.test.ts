@@ -1,9 +1,8 @@
 // The errorBody that the compiler suggests, where the form of errors is none that the service knows: it fits as it is pasted.
 import t, { type Test } from 'tap'
-import { compile } from '../src/compile.ts'
-import { dryRun } from '../src/commands/draft.ts'
-import type { ProductHooks } from '../../engine/src/contract/product-hooks.ts'
-import { HttpError } from '../../engine/src/errors.ts'
+import { compile, dryRun } from '../../../test/support/inner/compiler.ts'
+import type { ProductHooks } from '@plant-store/engine/for-compiler'
+import { HttpError } from '@plant-store/engine/for-store'
 import { boot, contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const SCHEMAS: readonly (readonly [schema: string, text: string, answer: RegExp])[] = [

@@ -1,8 +1,8 @@
 // The examples that an operation without a method is answered with, in `npm run dev`.
 import t, { type Test } from 'tap'
-import { readDraft } from '../src/commands/draft.ts'
+import { readDraft } from '../../../test/support/inner/compiler.ts'
 import { answerExample } from '../../engine/src/operation/output/prefer.ts'
-import { HttpError } from '../../engine/src/errors.ts'
+import { HttpError } from '@plant-store/engine/for-store'
 import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const RESPONSES = `

@@ -1,6 +1,6 @@
 // A schema that nothing fits is named before the first request: with its line, and with the reason.
 import t, { type Test } from 'tap'
-import { inspect } from '../src/compile.ts'
+import { inspect } from '../../../test/support/inner/compiler.ts'
 import { contract } from '../../../test/support/contracts/serve-contract.ts'
 import { ORDINARY } from './ordinary.ts'
 

@@ -5,10 +5,9 @@ import { resolve } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
-import { inspect } from '../src/compile.ts'
+import { generateTypes, inspect } from '../../../test/support/inner/compiler.ts'
 import { toLines } from '../src/read/diagnostics.ts'
 import { examplesOf } from '../src/operations/examples.ts'
-import { generateTypes } from '../src/commands/generate.ts'
 import { writeAgents, writeChangelog, writeReadme } from '../src/commands/new-pages.ts'
 import { type Plan, planService } from '../src/commands/new-plan.ts'
 import { writeProduct, writeTest } from '../src/commands/new-texts.ts'
@@ -22,7 +21,8 @@ import {
   valueCode,
 } from '../src/operations/printing.ts'
 import { writeClass } from '../src/commands/stubs.ts'
-import { shellString, shellWord } from '../../engine/src/ops/shell.ts'
+import { shellString } from '../../engine/src/ops/shell.ts'
+import { shellWord } from '@plant-store/engine/for-compiler'
 import {
   documentWith,
   GRAMMAR,

@@ -1,6 +1,6 @@
 // Holds the table of packages/compiler/SERVED.md: what of OpenAPI 3.1 is served, and what its author is told.
 import t, { type Test } from 'tap'
-import { compile } from '../src/compile.ts'
+import { compile } from '../../../test/support/inner/compiler.ts'
 import { boot, contract, type Served } from '../../../test/support/contracts/serve-contract.ts'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
 

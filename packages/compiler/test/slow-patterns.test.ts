@@ -1,6 +1,6 @@
 // Patterns that a text can keep busy have a warning, wherever a contract may have them.
 import t from 'tap'
-import { compile } from '../src/compile.ts'
+import { compile } from '../../../test/support/inner/compiler.ts'
 import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const QUADRATIC = [

@@ -3,16 +3,16 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../src/commands/generate.ts'
-import type { Answer } from '../../engine/src/operation/output/answer.ts'
-import { exactJson } from '../../engine/src/http/json.ts'
+import { generateTypes } from '../../../test/support/inner/compiler.ts'
 import {
+  type Answer,
   boot,
   contract,
   echo,
   type Input,
   type Served,
 } from '../../../test/support/contracts/serve-contract.ts'
+import { exactJson } from '@plant-store/engine/for-store'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
 import { describe, serve } from '../../engine/test/operation/described.ts'
 

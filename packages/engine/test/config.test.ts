@@ -1,5 +1,6 @@
 import t from 'tap'
-import { readConfig, variables } from '../src/config.ts'
+import { readConfig } from '@plant-store/engine'
+import { variables } from '../../../test/support/inner/variables.ts'
 
 t.test(
   'an empty environment gives the default values, and so does an empty variable',

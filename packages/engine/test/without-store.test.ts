@@ -1,7 +1,7 @@
 // A product without a store, as a process of its own: it keeps nothing, and guards of its own or JWTs say who calls.
 import { readdirSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../compiler/src/commands/generate.ts'
+import { generateTypes } from '../../../test/support/inner/compiler.ts'
 import { request, statusesOf } from '../../../test/support/servers/start-product.ts'
 import { claimsOf, makeKey, sign, startIssuer } from '../../../test/support/identity/issuer.ts'
 import { linesOf, run, start, startService } from '../../../test/support/processes/programs.ts'

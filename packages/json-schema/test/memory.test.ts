@@ -2,9 +2,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { parseJson } from '../../engine/src/http/json.ts'
-import type { Schema } from '../src/core/schema.ts'
-import { Validator } from '../src/validator.ts'
+import { parseJson } from '@plant-store/engine/for-store'
+import { type Schema, Validator } from '@plant-store/json-schema'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

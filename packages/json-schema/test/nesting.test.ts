@@ -2,10 +2,9 @@
 // the stack, as in one that is warm. What is stored by one can be read by the other.
 import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
-import { HttpError } from '../../engine/src/errors.ts'
-import { itemReader, itemWriter } from '../../engine/src/contract/items.ts'
-import type { Schema } from '../src/core/schema.ts'
-import { Validator } from '../src/validator.ts'
+import { HttpError } from '@plant-store/engine/for-store'
+import { itemReader, itemWriter } from '../../../test/support/inner/contract.ts'
+import { type Schema, Validator } from '@plant-store/json-schema'
 import { serve } from '../../engine/test/operation/described.ts'
 
 for (const tier of ['opt', 'sparkplug', 'maglev']) setFlagsFromString(`--no-${tier}`)

@@ -1,12 +1,9 @@
 // Evaluates schemas as JSON Schema 2020-12 writes them, with references by JSON pointers.
-import type { Content } from '../src/core/evaluation.ts'
+import { type Content, Evaluation } from '../src/core/evaluation.ts'
 import { listAnnotations } from '../src/annotations.ts'
-import { Evaluation } from '../src/core/evaluation.ts'
 import { keysOf } from '../src/core/validation-error.ts'
-import type { Keywords, Schema } from '../src/core/schema.ts'
+import { isContainer, type Keywords, type Schema, Validator } from '@plant-store/json-schema'
 import { SchemaCompiler } from '../src/schema-compiler.ts'
-import { Validator } from '../src/validator.ts'
-import { isContainer } from '../src/core/values.ts'
 
 /** Makes the check of a schema. @throws {Error} for a reference that is no JSON pointer into the schema */
 export function standardCheck(schema: unknown): (value: unknown) => boolean {

@@ -2,7 +2,7 @@
 // https://github.com/json-schema-org/JSON-Schema-Test-Suite.
 import { globSync, readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { parseJson } from '../../engine/src/http/json.ts'
+import { parseJson } from '@plant-store/engine/for-store'
 import { referencesIn, standardAnnotations, standardCheck } from './standard.ts'
 
 /** A schema of the suite, with values. */

@@ -10,7 +10,7 @@ import fs, {
 } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { saveBackup } from '../src/sqlite/backup.ts'
+import { saveBackup } from '../../../test/support/inner/backup.ts'
 import { call } from '../../../test/support/servers/start-product.ts'
 import { inspect } from '../../../test/support/histories/ledger.ts'
 import { namesIn } from '../../../test/support/stores/read-page.ts'

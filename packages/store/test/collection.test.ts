@@ -2,9 +2,8 @@
 // steps, by key. model.test.ts has the other answers.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { StoreBusy } from '../../engine/src/errors.ts'
+import { type Key, StoreBusy } from '@plant-store/engine/for-store'
 import { makeReadQueue, readList } from '../src/core/lists.ts'
-import type { Key } from '../../engine/src/store.ts'
 import type { Chunk } from '../src/core/database.ts'
 import {
   type Engine,

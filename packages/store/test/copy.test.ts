@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { idOf } from '../../engine/src/auth/access-tokens.ts'
+import { idOf } from '@plant-store/engine/for-testing'
 import type { Entry } from '../src/core/database.ts'
 import { openDatabases } from '../../../test/support/postgres/server.ts'
 import { program, run, start } from '../../../test/support/processes/programs.ts'

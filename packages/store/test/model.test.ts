@@ -4,10 +4,9 @@ import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { makeCollection } from '../src/collection.ts'
-import type { Collection, Key } from '../../engine/src/store.ts'
+import type { Collection, Key } from '@plant-store/engine/for-store'
 import { startEngines } from '../../../test/support/stores/store-engines.ts'
-import { fields } from '../../testing/src/json/fields.ts'
-import { parse, stringify } from '../../testing/src/json/json.ts'
+import { fields, parse, stringify } from '../../../test/support/inner/json.ts'
 import { cursorOf, textOf } from '../../../test/support/stores/read-page.ts'
 
 const stores = await Promise.all(

@@ -2,10 +2,10 @@
 // collection.test.ts has more of collections, and model.test.ts has pages after any key.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { idOf } from '../../engine/src/auth/access-tokens.ts'
-import { readConfig } from '../../engine/src/config.ts'
+import { idOf } from '@plant-store/engine/for-testing'
+import { readConfig } from '@plant-store/engine'
 import { openStore } from '../src/index.ts'
-import type { Collection, Collections, Key } from '../../engine/src/store.ts'
+import type { Collection, Collections, Key } from '@plant-store/engine/for-store'
 import { type Engine, range, startEngines } from '../../../test/support/stores/store-engines.ts'
 import { namesOf, read } from '../../../test/support/stores/read-page.ts'
 import { product } from '../../../test/support/product/product.ts'

@@ -1,5 +1,5 @@
 // The contract of the tests' own product, and what other files say of any contract, of this one.
-import { contractOf } from '../../../packages/testing/src/contract/contract.ts'
+import { contractOf } from '../inner/documented.ts'
 import * as documented from '../../../packages/testing/src/answers/documented.ts'
 import * as contractPaths from '../../../packages/testing/src/contract/paths.ts'
 import { product } from '../product/product.ts'

@@ -87,7 +87,7 @@ export async function boot(t: Test, booted: Booted): Promise<FastifyInstance> {
   const app = await buildApp({
     product,
     config,
-    store: await openTokenStore(t),
+    store: await openNewStore(t, product),
     log: loggerTo(log),
     draft: isDraft ? toContract(compiled, file, config.BASE_URL, hooks) : undefined,
   })
@@ -96,10 +96,10 @@ export async function boot(t: Test, booted: Booted): Promise<FastifyInstance> {
 }
 
 /** Opens a store in memory, which has the tokens of `tokenOf` only. */
-async function openTokenStore(t: Test): Promise<Store> {
+async function openNewStore(t: Test, product: Product): Promise<Store> {
   const store = await openStore({
     database: { file: ':memory:' },
-    collections: storedCollections({ collections: {} }),
+    collections: storedCollections(product),
     isExclusive: true,
     settings: readConfig('small', {}),
   })

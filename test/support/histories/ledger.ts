@@ -4,7 +4,7 @@ import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { request } from '../servers/start-product.ts'
 import { itemsOf, toCall } from './simultaneous-clients.ts'
-import { parse } from '../../../packages/testing/src/json/json.ts'
+import { parse } from '../inner/json.ts'
 
 /** Records the requests of one caller's clients, and the answers. Each item is created, changed and deleted at most once. */
 export class Ledger {

@@ -4,7 +4,7 @@ import http from 'node:http'
 import { exportJWK } from 'jose'
 import type { Test } from 'tap'
 import { AUDIENCE, type Key } from './issuer.ts'
-import { fields } from '../../../packages/testing/src/json/fields.ts'
+import { fields } from '../inner/json.ts'
 import { freePort } from '../network/ports.ts'
 
 /** The client of programs, which signs in with a secret. */

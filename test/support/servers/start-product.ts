@@ -1,7 +1,7 @@
 // Starts the tests' own product, or another one, on a store of the tests.
 import type { Test } from 'tap'
 import type { Product } from '@plant-store/engine'
-import { contractOf } from '../../../packages/testing/src/contract/contract.ts'
+import { contractOf } from '../inner/documented.ts'
 import type { Answer, Call } from '../../../packages/testing/src/http/call.ts'
 import { callAsDocumented } from '../../../packages/testing/src/service/documented-call.ts'
 import { startService as startProduct } from '../../../packages/testing/src/service/start.ts'

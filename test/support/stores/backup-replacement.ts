@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import type { Test } from 'tap'
 import { openTestStore, type TestStore } from './open-store.ts'
-import { saveBackup } from '../../../packages/store/src/sqlite/backup.ts'
+import { saveBackup } from '../inner/backup.ts'
 import { namesIn } from './read-page.ts'
 import { issueToken } from '../servers/access-tokens.ts'
 

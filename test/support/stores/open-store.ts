@@ -1,18 +1,18 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import type { Test } from 'tap'
-import { accessTokens, type AccessTokens } from '../../../packages/engine/src/auth/access-tokens.ts'
+import { accessTokens } from '@plant-store/engine/for-testing'
+import type { AccessTokens } from '../../../packages/engine/src/auth/access-tokens.ts'
 import { makeCollection } from '../../../packages/store/src/collection.ts'
 import { openDatabase, portOf } from '../../../packages/store/src/open.ts'
-import { readConfig } from '../../../packages/engine/src/config.ts'
+import { type Product, readConfig } from '@plant-store/engine'
 import {
   type Collection,
+  parseJson,
   type Store,
   storedCollections,
   type StoreOptions,
-} from '../../../packages/engine/src/store.ts'
+} from '@plant-store/engine/for-store'
 import type { Database } from '../../../packages/store/src/core/database.ts'
-import { parseJson } from '../../../packages/engine/src/http/json.ts'
-import type { Product } from '@plant-store/engine'
 import type { components } from '../product/contract.gen.ts'
 import { product as own } from '../product/product.ts'
 

@@ -1,6 +1,5 @@
-import { JsonText } from '../../../packages/engine/src/http/json.ts'
-import type { Key, Page } from '../../../packages/engine/src/store.ts'
-import { parse } from '../../../packages/testing/src/json/json.ts'
+import { JsonText, type Key, type Page } from '@plant-store/engine/for-store'
+import { parse } from '../inner/json.ts'
 import type { Plant, TestStore } from './open-store.ts'
 
 /** The parts of a page. @throws {TypeError} if the page is one text */

@@ -1,8 +1,7 @@
 // Opens stores of each engine for tests, and says how a test fills their collections.
 import type { Test } from 'tap'
-import type { Product } from '@plant-store/engine'
-import { readConfig } from '../../../packages/engine/src/config.ts'
-import type { Collection, Key, Page, StoreOptions } from '../../../packages/engine/src/store.ts'
+import { type Product, readConfig } from '@plant-store/engine'
+import type { Collection, Key, Page, StoreOptions } from '@plant-store/engine/for-store'
 import { read } from './read-page.ts'
 import { brought, openDatabases } from '../postgres/server.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './open-store.ts'

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import type { Test } from 'tap'
-import { fields } from '../../../packages/testing/src/json/fields.ts'
+import { fields } from '../../support/inner/json.ts'
 import { run, start } from '../../support/processes/programs.ts'
 import { NPM } from '../../support/project/copy.ts'
 

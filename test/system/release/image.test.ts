@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import t from 'tap'
-import { fields } from '../../../packages/testing/src/json/fields.ts'
+import { fields } from '../../support/inner/json.ts'
 import { request } from '../../support/servers/start-product.ts'
 import { run, startService } from '../../support/processes/programs.ts'
 import { need } from '../programs.ts'

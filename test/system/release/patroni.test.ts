@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { fields } from '../../../packages/testing/src/json/fields.ts'
+import { fields } from '../../support/inner/json.ts'
 import { violations } from '../../support/histories/linearizability.ts'
 import { observe, runHistory } from '../../support/histories/simultaneous-clients.ts'
 import { asNobody, giveToNobody } from '../../support/processes/as-nobody.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import { fields } from '../../../testing/src/json/fields.ts'
+import { fields } from '../../../../test/support/inner/json.ts'
 import {
   accepted,
   ask,

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import type { ProductHooks } from '../../../engine/src/contract/product-hooks.ts'
-import { HttpError } from '../../../engine/src/errors.ts'
-import { JsonText } from '../../../engine/src/http/json.ts'
-import { fields } from '../../../testing/src/json/fields.ts'
+import type { ProductHooks } from '@plant-store/engine/for-compiler'
+import { HttpError, JsonText } from '@plant-store/engine/for-store'
+import { fields } from '../../../../test/support/inner/json.ts'
 import { accepted, ask, json, post } from '../../../../test/support/contracts/exchanges.ts'
 import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import {

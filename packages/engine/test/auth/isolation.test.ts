@@ -6,7 +6,7 @@ import { build, type Call, type Service } from '../../../../test/support/servers
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { cursorOf } from '../../../../test/support/stores/read-page.ts'
 import { openDatabases } from '../../../../test/support/postgres/server.ts'
-import { exchange } from '../../../testing/src/http/responses.ts'
+import { exchange } from '../../../../test/support/inner/responses.ts'
 
 const postgres = await openDatabases(t)
 

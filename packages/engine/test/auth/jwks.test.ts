@@ -5,8 +5,8 @@ import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { FETCH_TIMEOUT, JWT_TTL, jwtChecker, RELOAD_INTERVAL } from '../../src/auth/jwt.ts'
-import { readConfig } from '../../src/config.ts'
-import { HttpError } from '../../src/errors.ts'
+import { readConfig } from '@plant-store/engine'
+import { HttpError } from '@plant-store/engine/for-store'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import {
   claimsOf,

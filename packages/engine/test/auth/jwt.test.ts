@@ -5,7 +5,7 @@ import { CompactEncrypt, exportSPKI } from 'jose'
 import t, { type Test } from 'tap'
 import Fastify from 'fastify'
 import { jwtChecker } from '../../src/auth/jwt.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '@plant-store/engine'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import {
   AUDIENCE,

@@ -3,9 +3,8 @@ import { pathToFileURL } from 'node:url'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { loadCompiler } from '@plant-store/compiler'
-import { buildApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import type { ProductGuard } from '../../src/contract/product-hooks.ts'
+import { buildApp } from '@plant-store/engine/for-testing'
+import { type ProductGuard, readConfig } from '@plant-store/engine'
 import { product as own } from '../../../../test/support/product/product.ts'
 
 const UNSAFE = ['post', 'put', 'patch', 'delete']

@@ -5,7 +5,7 @@ import t from 'tap'
 import { Admission } from '../../src/http/server.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
-import { readResponses } from '../../../testing/src/http/responses.ts'
+import { readResponses } from '../../../../test/support/inner/responses.ts'
 
 /** Keeps the event loop busy for milliseconds. */
 function work(milliseconds: number): void {

@@ -1,7 +1,7 @@
 // What the maker of HTTP servers promises of each of them, whatever the configuration is.
 import { pino } from 'pino'
 import t from 'tap'
-import { type Config, readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '@plant-store/engine'
 import { listen, makeServer } from '../../src/http/server.ts'
 import { hasIpv6 } from '../../../../test/support/network/ports.ts'
 

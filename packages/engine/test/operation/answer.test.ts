@@ -6,12 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import type { Answer } from '../../src/operation/output/answer.ts'
-import { StoreBusy } from '../../src/errors.ts'
-import { JsonText } from '../../src/http/json.ts'
+import { type Answer, boot } from '../../../../test/support/contracts/serve-contract.ts'
+import { JsonText, StoreBusy } from '@plant-store/engine/for-store'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
-import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
 const COUNT = 20_000
 const { call, log, port, store, token } = await build(t)

@@ -1,8 +1,8 @@
 // No value takes exponential time, whether it is valid or not: in requests, stored items and answers. Each level of a value
 // has a text, and the format of this text counts how often it is evaluated.
 import t, { type Test } from 'tap'
-import type { ProductHooks } from '../../src/contract/product-hooks.ts'
-import { itemReader } from '../../src/contract/items.ts'
+import type { ProductHooks } from '@plant-store/engine/for-compiler'
+import { itemReader } from '../../../../test/support/inner/contract.ts'
 import { serve } from './described.ts'
 
 const A = "{ $ref: '#/components/schemas/A' }"

@@ -2,7 +2,7 @@
 import net from 'node:net'
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../../compiler/src/commands/generate.ts'
+import { generateTypes } from '../../../../test/support/inner/compiler.ts'
 import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 

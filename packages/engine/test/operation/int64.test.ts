@@ -2,10 +2,9 @@
 // Other numbers of bodies are rounded to a double (IEEE 754, binary64).
 import t, { type Test } from 'tap'
 import { loadCompiler } from '@plant-store/compiler'
-import { readContract } from '../../src/contract/contract.ts'
-import type { ProductHooks } from '../../src/contract/product-hooks.ts'
-import { itemReader } from '../../src/contract/items.ts'
-import { exactJson } from '../../src/http/json.ts'
+import { itemReader, readContract } from '../../../../test/support/inner/contract.ts'
+import type { ProductHooks } from '@plant-store/engine/for-compiler'
+import { exactJson } from '@plant-store/engine/for-store'
 import { boot, contract } from '../../../../test/support/contracts/serve-contract.ts'
 import { post } from '../../../../test/support/contracts/exchanges.ts'
 import { allows, serve, shown } from './described.ts'

@@ -1,6 +1,6 @@
 // `readOnly` and `writeOnly`, wherever a schema may have them: what has matched counts.
 import t from 'tap'
-import { exactJson, JsonText } from '../../src/http/json.ts'
+import { exactJson, JsonText } from '@plant-store/engine/for-store'
 import { serve } from './described.ts'
 
 const SECRET = '{ type: string, maxLength: 9, writeOnly: true }'

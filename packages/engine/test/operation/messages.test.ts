@@ -1,9 +1,11 @@
 // The length of the messages of errors, whatever a request has.
 import t from 'tap'
-import { HttpError, MAX_MESSAGE_LENGTH } from '../../src/errors.ts'
+import { HttpError } from '@plant-store/engine/for-store'
 import { ask, post, type Exchange } from '../../../../test/support/contracts/exchanges.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
+/** Characters of a message. */
+const MAX_MESSAGE_LENGTH = 1000
 const LONG = 'x'.repeat(12_000)
 const FORM = 'application/x-www-form-urlencoded'
 const CONTRACT = `paths:

@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { MAX_STREAMS } from '../../src/operation/output/stream-budget.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
+/** Streams that a caller may have open. */
+const MAX_STREAMS = 64
 const CONTRACT = `paths:
   /x:
     post:

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openAdmin } from '../../src/ops/admin.ts'
 import { Registry } from '../../src/http/metrics.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '@plant-store/engine'
 import { FAULTS, HEALTHY, NAME, RULES } from '../../../../test/support/figures/alert-series.ts'
 import {
   build,

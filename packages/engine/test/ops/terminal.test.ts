@@ -1,7 +1,7 @@
 // What a person reads at a terminal: no text of a stranger moves the cursor, changes the order of texts or adds a line.
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { visible } from '../../src/ops/terminal.ts'
+import { visible } from '@plant-store/engine/for-compiler'
 import { program, run, startService } from '../../../../test/support/processes/programs.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { issueToken } from '../../../../test/support/servers/access-tokens.ts'

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../../compiler/src/commands/generate.ts'
+import { generateTypes } from '../../../../test/support/inner/compiler.ts'
 import { build, startOnNewFile } from '../../../../test/support/servers/start-product.ts'
 import { linesOf, nodeAfter, startService } from '../../../../test/support/processes/programs.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'

@@ -2,7 +2,8 @@
 import { pino } from 'pino'
 import t from 'tap'
 import { defineProduct, type OpenContext, type Product } from '../../src/index.ts'
-import { closeOwn, openOwn } from '../../src/programs/opened.ts'
+import { closeOwn } from '../../src/programs/opened.ts'
+import { openOwn } from '@plant-store/engine/for-testing'
 import { request, startOnNewFile } from '../../../../test/support/servers/start-product.ts'
 import {
   linesOf,

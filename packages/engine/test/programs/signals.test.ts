@@ -1,7 +1,7 @@
 // The signals of methods and guards, of a product in a process of its own.
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../../compiler/src/commands/generate.ts'
+import { generateTypes } from '../../../../test/support/inner/compiler.ts'
 import { linesOf, startService } from '../../../../test/support/processes/programs.ts'
 import { connect } from '../../../../test/support/network/ports.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'

@@ -1,5 +1,4 @@
 import t from 'tap'
-import type { StoredToken } from '../../src/auth/access-tokens.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import { program, run } from '../../../../test/support/processes/programs.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
@@ -17,7 +16,7 @@ const token = (...words: string[]) => run(program('token', ...words), { DATABASE
 const status = async (token: string) => (await call({ path: '/plants', token })).status
 
 /** The tokens in the file, as another process sees them: the store of the service may know the list of a second ago. */
-async function listed(): Promise<StoredToken[]> {
+async function listed() {
   const visitor = await openTestStore({ file }, { isExclusive: false })
   return visitor.tokens.list().finally(() => visitor.close())
 }

@@ -1,6 +1,6 @@
 // What the tests of hanging connections share: how a store is used meanwhile, and when it must answer again.
 import type { Test } from 'tap'
-import { StoreUnavailable } from '../../../engine/src/errors.ts'
+import { StoreUnavailable } from '@plant-store/engine/for-store'
 import { Pool } from '../../src/postgres/pool.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import type { Server } from '../../../../test/support/postgres/server.ts'

@@ -2,7 +2,7 @@
 // that are refused, writes without an effect.
 import { fail } from 'node:assert'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../../engine/src/errors.ts'
+import { StoreUnavailable } from '@plant-store/engine/for-store'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'

@@ -3,9 +3,7 @@
 import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { StoreUnavailable } from '../../../engine/src/errors.ts'
-import { JsonText } from '../../../engine/src/http/json.ts'
-import { INT64_MIN } from '../../src/core/database.ts'
+import { JsonText, StoreUnavailable } from '@plant-store/engine/for-store'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { cursorOf, namesIn, namesOf } from '../../../../test/support/stores/read-page.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
@@ -197,7 +195,7 @@ t.test(
       namesOf(store.list('ann', { limit: 1 })),
     ])
     t.strictSame(lists, [['joe'], ['joe'], ['joe'], ['second'], ['joe 2'], ['ann']])
-    const first = (owner: string) => timesSent(bound(owner, INT64_MIN))
+    const first = (owner: string) => timesSent(bound(owner, -(2n ** 63n)))
     t.strictSame(['joe', 'joe 2', 'ann'].map(first), [1, 1, 1])
     t.strictSame(await Promise.all([namesIn(store, 'ann'), namesIn(store, 'ann')]), [
       ['ann'],

@@ -2,7 +2,7 @@
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { checkDatabase, restoreBackup, saveBackup } from '../../src/sqlite/backup.ts'
+import { checkDatabase, restoreBackup, saveBackup } from '../../../../test/support/inner/backup.ts'
 import { program, run } from '../../../../test/support/processes/programs.ts'
 import { product } from '../../../../test/support/product/product.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'

@@ -1,12 +1,26 @@
 // Who can use the files of the embedded store, and what another user may lay in their place.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, copyFileSync, existsSync, lchownSync, linkSync } from 'node:fs'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { checkDatabase, restoreBackup, saveBackup } from '../../src/sqlite/backup.ts'
+import { checkDatabase, restoreBackup, saveBackup } from '../../../../test/support/inner/backup.ts'
 import { NOBODY } from '../../../../test/support/processes/as-nobody.ts'
 import { program, run, startService } from '../../../../test/support/processes/programs.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'

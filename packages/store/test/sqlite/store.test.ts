@@ -6,7 +6,7 @@ import { range } from '../../../../test/support/stores/store-engines.ts'
 import { namesIn, partsOf } from '../../../../test/support/stores/read-page.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { openNewFile, type TestStore } from '../../../../test/support/stores/open-store.ts'
-import { StoreBusy, StoreUnavailable } from '../../../engine/src/errors.ts'
+import { StoreBusy, StoreUnavailable } from '@plant-store/engine/for-store'
 
 /** How many commits the index of a log has counted: https://sqlite.org/walformat.html#the_wal_index_header */
 const commitsIn = (file: string) => new Uint32Array(readFileSync(`${file}-shm`).buffer)[2] ?? NaN

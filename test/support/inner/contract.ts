@@ -1,0 +1,3 @@
+// Contracts and items as the engine reads them.
+export { readContract } from '../../../packages/engine/src/contract/contract.ts'
+export { itemReader, itemWriter } from '../../../packages/engine/src/contract/items.ts'

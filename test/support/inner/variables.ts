@@ -1,0 +1,2 @@
+// The variables of the environment: the texts are held against them.
+export { variables } from '../../../packages/engine/src/config.ts'
