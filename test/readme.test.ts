@@ -53,6 +53,20 @@ t.test('each file that a README names is there', async (t) => {
   }
 })
 
+t.test("the engine's README quotes the stages of a request", async (t) => {
+  const way = section('packages/engine/README.md', '## The way of a request')
+  const quoted = [...way.matchAll(/^```ts\n(.*?)^```/gms)].flatMap(([, lines = '']) =>
+    lines.trim().split('\n'),
+  )
+  const code = readFileSync('packages/engine/src/operation/operation.ts', 'utf8')
+  const stages = code.match(/^ {4}(?:const|return) .*this\.#\w+\(.*$/gm)?.map((line) => line.trim())
+  t.equal(quoted.length, 5)
+  t.strictSame(
+    quoted,
+    stages?.filter((line) => quoted.includes(line)),
+  )
+})
+
 t.test('each promise names an existing test', async (t) => {
   const promises = [
     ...section('test/README.md', '## What you can rely on').matchAll(

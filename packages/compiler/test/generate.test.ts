@@ -97,14 +97,14 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
 t.test(
   'tsc refuses, by name, services that do not fit the contract, or have no guards',
   async (t) => {
-    const head = `import { addRoutes, type OperationSteps } from '../../../packages/engine/src/operation/routes.ts'
+    const head = `import { addRoutes, type AuthorizerOf } from '../../../packages/engine/src/operation/routes.ts'
 import { defineProduct, type CompiledContract } from '@plant-store/engine'
 import { openStore } from '@plant-store/store'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
 import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
 import type { Service } from '../../../packages/engine/src/operation/types.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
-declare const stepsOf: OperationSteps
+declare const authorizerOf: AuthorizerOf
 type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
 declare const contract: CompiledContract<components, operations>
 const named = { name: 'plants', contract, store: openStore }
@@ -155,10 +155,10 @@ declare const doesMore: PlantService & typeof doesOther
         'export class Of implements Service<operations> { createPayout = service.createPayout }',
         'deletePayout',
       ],
-      ['export const routes = addRoutes(...parameters, { services: [service], stepsOf })', ''],
+      ['export const routes = addRoutes(...parameters, { services: [service], authorizerOf })', ''],
       [
         'export const routes = addRoutes(...parameters, { services: [service] })',
-        "Property 'stepsOf' is missing",
+        "Property 'authorizerOf' is missing",
       ],
     ]
     assertErrors(t, t.testdir(), head, table)

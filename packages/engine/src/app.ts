@@ -1,30 +1,23 @@
+// Builds the server of a product: its parts, in order.
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { accessTokenChecker, accessTokens } from './auth/access-tokens.ts'
-import { buildGuards } from './auth/guard.ts'
+import { buildGuards, type CheckToken } from './auth/guard.ts'
 import type { Config } from './config.ts'
-import { checkBody } from './operation/input/bodies.ts'
 import { openCollections } from './contract/collections.ts'
 import { commonErrors } from './contract/common-errors.ts'
 import { takesAnyId } from './contract/error-trials.ts'
 import { type Contract, type LoadCompiler, readContract } from './contract/contract.ts'
 import { serveDocs } from './docs/docs.ts'
 import { errorWriter } from './contract/error-forms.ts'
-import { addFaultyOperations, addRoutes, type OperationSteps } from './operation/routes.ts'
-import { requireCaller } from './auth/security.ts'
+import { addFaultyOperations, addRoutes, type AuthorizerOf } from './operation/routes.ts'
+import { Authorizer } from './auth/security.ts'
 import { hooksAt, type Opened, type Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import {
-  answerOtherMethods,
-  checkFraming,
-  checkPath,
-  checkQuery,
-  inOrder,
-  startRequest,
-} from './http/request-steps.ts'
 import { otherSiteCheck } from './http/other-sites.ts'
-import { makeServer } from './http/server.ts'
+import { answerOtherMethods, checkRequest } from './http/protocol.ts'
+import { HttpServer } from './http/server.ts'
 import type { Store } from './store.ts'
 
 /** The parts that an app is built from. */
@@ -60,7 +53,7 @@ export async function buildApp({
 }: AppParts): Promise<FastifyInstance> {
   const contract = draft ?? (await readProduct(product, config, loadCompiler))
   const writeError = errorWriter(commonErrors(contract, product), product)
-  const app = makeServer({
+  const { app } = new HttpServer({
     config,
     log,
     maxConnections: config.MAX_CONNECTIONS,
@@ -71,43 +64,31 @@ export async function buildApp({
   app.decorate('contract', contract)
   if (plugin) await app.register(plugin)
 
-  const checkAccessToken = store
-    ? accessTokenChecker(product.tokenPrefix, accessTokens(store))
-    : () => ({ refused: 'unknown' }) as const
-  // Imported only where it is needed, so that the service starts faster.
-  const checkJwt =
-    config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
   const makeGuard = await buildGuards(app, {
     realm: product.name,
     guards: product.guards,
     timeout: config.REQUEST_TIMEOUT,
-    checkAccessToken,
-    checkJwt,
+    checkAccessToken: accessTokenCheck(product, store),
+    checkJwt: await jwtCheck(app, config),
   })
 
-  // The steps run in this order. The first one that refuses a request answers it.
-  // For every request, also one of an unknown path:
+  // What a request passes, in order. The first one that refuses it answers it.
+  // Every request, also one of an unknown path:
   await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with its headers
-  const ofRequest = [
-    startRequest, // sets the headers of every response
-    checkFraming, // 400, 417, 431, 501 before the other steps trust a header
-    checkPath, // 404, 405 and OPTIONS; they need no token
-  ]
-  app.addHook('onRequest', inOrder(ofRequest))
-  const addOtherMethods = answerOtherMethods(app) // for checkPath
+  app.addHook('onRequest', checkRequest) // 400, 404, 405, 417, 431, 501 and OPTIONS: they need no token
+  const addOtherMethods = answerOtherMethods(app) // for 405
+  // Then the requests of an operation, whose other stages are in operation/operation.ts:
   const isFromOtherSite = otherSiteCheck(config.CORS_ORIGINS, config.BASE_URL)
-  // Then for the requests of an operation:
-  const stepsOf: OperationSteps = ({ security, body }) => [
-    requireCaller(security, makeGuard, isFromOtherSite), // 401 and 403 before the other checks
-    checkQuery, // 400
-    ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
-  ]
+  const authorizerOf: AuthorizerOf = ({ security }) => {
+    const authorizer = new Authorizer(security, makeGuard, isFromOtherSite)
+    return (exchange) => authorizer.authorize(exchange) // 401, 403 before all other checks
+  }
 
   try {
     const isDraft = draft !== undefined
     const collections = store ? openCollections(store, contract, isDraft) : {}
     const services = product.services(collections, opened)
-    await addRoutes(app, contract, { services, stepsOf, isDraft })
+    await addRoutes(app, contract, { services, authorizerOf, isDraft })
     serveDocs(app, contract, config)
     addFaultyOperations(app, contract)
     addOtherMethods()
@@ -116,6 +97,18 @@ export async function buildApp({
     throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })
   }
   return app
+}
+
+function accessTokenCheck({ tokenPrefix }: Product, store: Store | undefined): CheckToken {
+  if (store === undefined) return () => ({ refused: 'unknown' })
+  return accessTokenChecker(tokenPrefix, accessTokens(store))
+}
+
+/** The check of JWTs is imported only where it is needed, so that the service starts faster. */
+async function jwtCheck(app: FastifyInstance, config: Config): Promise<CheckToken | undefined> {
+  if (config.JWT_ISSUER === '') return undefined
+  const { jwtChecker } = await import('./auth/jwt.ts')
+  return jwtChecker(app, config)
 }
 
 function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {

@@ -1,13 +1,13 @@
 // The guards of the service: a product's own, a bearer token in `Authorization`, or an access token elsewhere (`apiKey`).
 import bearerAuth from '@fastify/bearer-auth'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { SecurityScheme } from '../contract/compiled.ts'
 import type { Identity, ProductGuard, ProductHooks } from '../contract/product-hooks.ts'
 import type { MakeGuard, Verdict } from './security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { cookieTexts } from '../http/cookies.ts'
 import { CLIENT_LEFT } from '../http/error-answers.ts'
-import { untilClosed } from '../http/until-closed.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
 import { credentialsHider } from './redaction.ts'
 
@@ -31,14 +31,15 @@ export async function buildGuards(
   app: FastifyInstance,
   { realm, guards = {}, timeout, checkAccessToken, checkJwt = checkAccessToken }: GuardOptions,
 ): Promise<MakeGuard> {
-  const checkBearer = await bearerCheck(app, (token) => {
+  const bearer = new BearerCheck((token) => {
     const check = token.includes('.') ? checkJwt : checkAccessToken // Only a JWT has a dot.
     return check(token)
   })
+  await bearer.register(app)
   const checkOf = (scheme: SecurityScheme): Check => {
     const guard = Object.hasOwn(guards, scheme.name) ? guards[scheme.name] : undefined
     if (guard) return guardCheck(scheme, guard, timeout)
-    if (scheme.type === 'bearer') return checkBearer
+    if (scheme.type === 'bearer') return (_header, exchange) => bearer.check(exchange)
     return scheme.type === 'apiKey' ? checkAccessToken : refuseUnguarded
   }
   return (scheme) => {
@@ -48,34 +49,48 @@ export async function buildGuards(
     return {
       challenge: `${challenge} realm="${realm}"${charset}`,
       isToken: type !== 'other',
-      check: (request, reply) => {
-        const { length, 0: text } = credentialsOf(request, scheme)
-        if (text === undefined) return { refused: 'missing' }
-        return length === 1 ? check(text, request, reply) : { refused: 'repeated' }
+      check: (exchange) => {
+        const { length, 0: credentials } = credentialsOf(exchange, scheme)
+        if (credentials === undefined) return { refused: 'missing' }
+        return length === 1 ? check(credentials, exchange) : { refused: 'repeated' }
       },
     }
   }
 }
 
-/** Makes the check of the header `Authorization` with a bearer token. */
-async function bearerCheck(app: FastifyInstance, checkToken: CheckToken): Promise<Check> {
-  app.decorateRequest('verdict', undefined) // the verdict of `auth` on the token
-  await app.register(bearerAuth, {
-    addHook: false,
-    keys: [],
-    specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
-    verifyErrorLogLevel: 'debug',
-    auth: (token, request) => {
-      const verdict = checkToken(token)
-      request.setDecorator('verdict', verdict)
-      return verdict instanceof Promise ? verdict.then(isAccepted) : isAccepted(verdict)
-    },
-  })
-  const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
-  return (_text, request, reply) => {
-    verify(request, reply, () => undefined) // calls `auth` at once, and only if the header has a token
-    const verdict = request.getDecorator<ReturnType<CheckToken> | undefined>('verdict')
+/** Checks the bearer token in the header `Authorization`. */
+class BearerCheck {
+  readonly #checkToken: CheckToken
+  #verify: bearerAuth.verifyBearerAuth | undefined
+  /** The verdict on the token of the request that is checked right now. */
+  #verdict: ReturnType<CheckToken> | undefined
+
+  constructor(checkToken: CheckToken) {
+    this.#checkToken = checkToken
+  }
+
+  async register(app: FastifyInstance): Promise<void> {
+    await app.register(bearerAuth, {
+      addHook: false,
+      keys: [],
+      specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
+      verifyErrorLogLevel: 'debug',
+      auth: (token) => this.#judge(token),
+    })
+    this.#verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
+  }
+
+  check({ request, reply }: Exchange): ReturnType<CheckToken> {
+    this.#verify?.(request, reply, () => undefined) // calls `auth` at once, and only if the header has a token
+    const verdict = this.#verdict
+    this.#verdict = undefined
     return verdict ?? { refused: 'malformed' }
+  }
+
+  #judge(token: string): boolean | Promise<boolean> {
+    const verdict = this.#checkToken(token)
+    this.#verdict = verdict
+    return verdict instanceof Promise ? verdict.then(isAccepted) : isAccepted(verdict)
   }
 }
 
@@ -84,28 +99,29 @@ const refuseUnguarded: Check = () => ({ refused: 'unknown' })
 
 const isAccepted = (verdict: Verdict) => 'caller' in verdict
 
-type Check = (text: string, request: FastifyRequest, reply: FastifyReply) => ReturnType<CheckToken>
+type Check = (credentials: string, exchange: Exchange) => ReturnType<CheckToken>
 
-/** The credentials of a scheme in a request: there should be one text. */
-function credentialsOf(request: FastifyRequest, { in: place, key }: SecurityScheme) {
+/** The credentials of a scheme in a request: there should be one string. */
+function credentialsOf(exchange: Exchange, { in: place, key }: SecurityScheme) {
   if (place === 'connection') return ['']
-  if (place === 'header') return textsOfHeader(request, key)
-  if (place === 'query') return textsOfQuery(request, key)
-  return cookieTexts(request.raw.headers.cookie ?? '', key)
+  if (place === 'header') return valuesOfHeader(exchange, key)
+  if (place === 'query') return valuesOfQuery(exchange, key)
+  return cookieTexts(exchange.raw.headers.cookie ?? '', key)
 }
 
-/** Of some repeated headers Node shows only the first text. Here it counts as two: more than one text is refused anyway. */
-function textsOfHeader({ raw, repeatedHeaders }: FastifyRequest, name: string): readonly string[] {
+/** Node shows only the first of some repeated headers. Here it counts as two: more than one is refused anyway. */
+function valuesOfHeader({ raw, repeatedHeaders }: Exchange, name: string): readonly string[] {
   const header = raw.headers[name]
   if (header === undefined) return []
-  const text = String(header)
-  return repeatedHeaders?.has(name) === true ? [text, text] : [text]
+  const value = String(header)
+  return repeatedHeaders?.has(name) === true ? [value, value] : [value]
 }
 
-function textsOfQuery({ query }: FastifyRequest, name: string): readonly string[] {
-  const texts = Object.getOwnPropertyDescriptor(query, name)?.value as string | string[] | undefined // as Fastify reads it
-  if (texts === undefined) return []
-  return Array.isArray(texts) ? texts : [texts]
+function valuesOfQuery({ request: { query } }: Exchange, name: string): readonly string[] {
+  const values = Object.getOwnPropertyDescriptor(query, name)?.value as
+    string | string[] | undefined // as Fastify reads it
+  if (values === undefined) return []
+  return Array.isArray(values) ? values : [values]
 }
 
 /**
@@ -148,20 +164,23 @@ function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number
     type !== 'apiKey' && place === 'header'
       ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i')
       : /^/
-  return async (text, request, reply) => {
-    if (!prefix.test(text)) return { refused: 'malformed' }
-    const credentials = text.replace(prefix, '')
+  return async (sent, exchange) => {
+    if (!prefix.test(sent)) return { refused: 'malformed' }
+    const credentials = sent.replace(prefix, '')
     const late = Promise.withResolvers<never>()
     const controller = new AbortController()
     const { signal } = controller
     signal.addEventListener('abort', () => late.reject(signal.reason))
     const timer = setTimeout(() => controller.abort(TOO_SLOW), timeout * 1000)
     let isOver = false
-    untilClosed(reply.raw, () => {
+    exchange.onEnd(() => {
       if (!isOver) controller.abort(CLIENT_LEFT)
     })
     try {
-      const identity = await Promise.race([guard(request, credentials, signal), late.promise])
+      const identity = await Promise.race([
+        guard(exchange.request, credentials, signal),
+        late.promise,
+      ])
       return readIdentity(identity, scheme)
     } catch (error) {
       if (error === TOO_SLOW || error === CLIENT_LEFT) throw error

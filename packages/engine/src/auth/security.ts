@@ -1,10 +1,9 @@
 // Decides who may call an operation: `security` of the contract names the required credentials, and guards check them.
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SecurityScheme } from '../contract/compiled.ts'
 import type { Alternatives } from '../contract/guarded-schemes.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { Counter, METRIC_PREFIX } from '../http/metrics.ts'
 import type { IsFromOtherSite } from '../http/other-sites.ts'
-import type { RequestStep } from '../http/request-steps.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 
 const REFUSED = new Counter({
@@ -41,62 +40,75 @@ interface Guard {
    * Checks the headers of a request.
    * @throws {HttpError | StoreUnavailable} if the check is not possible at the moment
    */
-  readonly check: (request: FastifyRequest, reply: FastifyReply) => Verdict | Promise<Verdict>
+  readonly check: (exchange: Exchange) => Verdict | Promise<Verdict>
 }
 
 /** Makes the guard of a security scheme. */
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
 /**
- * Makes the step that authenticates a request and sets its caller. The credentials must satisfy one
- * of the alternatives: the first one that they satisfy names the caller. Otherwise, the answer is
- * 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
+ * Authenticates the requests of an operation. The credentials must satisfy one of the alternatives: the first one that they
+ * satisfy names the caller. Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows
+ * requests without credentials.
  * Browsers send a cookie with the requests of any page: where it is a credential, a page of another site gets 403.
  */
-export function requireCaller(
-  alternatives: Alternatives,
-  makeGuard: MakeGuard,
-  isFromOtherSite: IsFromOtherSite,
-): RequestStep {
-  const guards = new Map<string, NumberedGuard>()
-  const guardOf = (scheme: SecurityScheme) => {
-    const own = { place: scheme.in, at: guards.size }
-    const guard = guards.get(scheme.name) ?? { ...makeGuard(scheme), ...own }
-    guards.set(scheme.name, guard)
-    return guard
-  }
-  const guarded = alternatives
-    .filter(({ length }) => length > 0)
-    .map((schemes) => schemes.map(({ scheme, scopes }) => ({ guard: guardOf(scheme), scopes })))
-  const isOpen = guarded.length === 0 || guarded.length < alternatives.length
-  const checks = [...guards.values()]
-  const only = isOpen ? undefined : onlySchemeOf(guarded)
+export class Authorizer {
+  readonly #guarded: readonly (readonly GuardedScheme[])[]
+  /** The guards of all alternatives. */
+  readonly #guards: readonly NumberedGuard[]
+  /** Whether requests without credentials are allowed. */
+  readonly #isOpen: boolean
+  /** The only scheme, if there is no second one. */
+  readonly #only: GuardedScheme | undefined
+  readonly #isFromOtherSite: IsFromOtherSite
 
-  return (request, reply) => {
-    const pending = checks.map((guard) => guard.check(request, reply))
+  constructor(alternatives: Alternatives, makeGuard: MakeGuard, isFromOtherSite: IsFromOtherSite) {
+    const guards = new Map<string, NumberedGuard>()
+    const guardOf = (scheme: SecurityScheme) => {
+      const numbered = { place: scheme.in, at: guards.size }
+      const guard = guards.get(scheme.name) ?? { ...makeGuard(scheme), ...numbered }
+      guards.set(scheme.name, guard)
+      return guard
+    }
+    this.#guarded = alternatives
+      .filter(({ length }) => length > 0)
+      .map((schemes) => schemes.map(({ scheme, scopes }) => ({ guard: guardOf(scheme), scopes })))
+    this.#guards = [...guards.values()]
+    this.#isOpen = this.#guarded.length === 0 || this.#guarded.length < alternatives.length
+    this.#only = this.#isOpen ? undefined : onlySchemeOf(this.#guarded)
+    this.#isFromOtherSite = isFromOtherSite
+  }
+
+  /**
+   * Finds the caller of a request.
+   * @returns a promise only if a check takes time: most tokens are cached, and a promise would cost more than their check
+   * @throws {HttpError} 401 or 403, or the error of a check
+   */
+  authorize(exchange: Exchange): undefined | Promise<undefined> {
+    const pending = this.#guards.map((guard) => guard.check(exchange))
     const [first] = pending
-    // Most operations have one scheme, and most tokens are cached and valid.
+    const only = this.#only
+    // Most operations have one scheme, and most tokens are valid.
     const isCached = only && first && 'caller' in first && only.guard.place !== 'cookie'
     if (isCached && hasScopes(first, only)) {
-      request.caller = first.caller
+      exchange.caller = first.caller
       return undefined
     }
-    // Usually all tokens are cached. To wait for promises would cost more than the checks.
     if (pending.every((verdict): verdict is Verdict => !(verdict instanceof Promise))) {
-      request.caller = findCaller(pending, request)
+      exchange.caller = this.#findCaller(pending, exchange)
       return undefined
     }
-    return settle(pending).then((outcomes) => {
-      request.caller = findCaller(outcomes, request)
+    return this.#settle(pending).then((outcomes) => {
+      exchange.caller = this.#findCaller(outcomes, exchange)
       return undefined
     })
   }
 
   /** Waits for the checks, up to the first alternative that is satisfied. */
-  async function settle(pending: readonly (Verdict | Promise<Verdict>)[]): Promise<Outcome[]> {
+  async #settle(pending: readonly (Verdict | Promise<Verdict>)[]): Promise<Outcome[]> {
     const checked = pending.map((verdict) => Promise.resolve(verdict).catch(toFailure))
     const outcomes: Outcome[] = []
-    for (const alternative of guarded) {
+    for (const alternative of this.#guarded) {
       for (const { guard } of alternative) outcomes[guard.at] = (await checked[guard.at]) ?? MISSING
       if ('caller' in judge(alternative, outcomes)) break
     }
@@ -104,21 +116,23 @@ export function requireCaller(
   }
 
   /** @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or the error of a check */
-  function findCaller(outcomes: readonly Outcome[], request: FastifyRequest): string {
-    const { id, log } = request
+  #findCaller(outcomes: readonly Outcome[], { id, request }: Exchange): string {
     const failure = outcomes.find(isFailure)
-    const judgements = guarded.map((alternative) => judge(alternative, outcomes))
+    const judgements = this.#guarded.map((alternative) => judge(alternative, outcomes))
     const accepted = judgements.find((judgement) => 'caller' in judgement)
     if (accepted) {
-      if (accepted.isOfCookies && isFromOtherSite(request)) throw FROM_OTHER_SITE
+      if (accepted.isOfCookies && this.#isFromOtherSite(request)) throw FROM_OTHER_SITE
       if (failure)
-        log.warn({ reqId: id, err: failure.failed }, 'other credentials could not be checked')
+        request.log.warn(
+          { reqId: id, err: failure.failed },
+          'other credentials could not be checked',
+        )
       return accepted.caller
     }
     const failed = judgements.find(isFailure)
     if (failed) throw failed.failed
     // A request with credentials that are not valid must not pass as one without credentials.
-    if (isOpen && outcomes.every(isMissing)) return ''
+    if (this.#isOpen && outcomes.every(isMissing)) return ''
     const worst = worstOf(judgements)
     if (worst === undefined) return ''
     if (worst.reason !== 'scope') REFUSED.inc({ reason: worst.reason })

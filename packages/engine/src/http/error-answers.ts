@@ -1,5 +1,7 @@
+// Answers a request with an error, and logs a fault.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
+import { type Exchange, exchangeOf } from './exchange.ts'
 import { STATUS_CODES } from './node.ts'
 
 declare module 'fastify' {
@@ -56,9 +58,10 @@ export function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
-  if (error === TOO_BUSY) request.server.openRequests.shed(request.raw.socket, NO_ROOM)
+  const exchange = exchangeOf(request)
+  if (error === TOO_BUSY) request.server.exchanges.shed(exchange, NO_ROOM)
   if (statusCode >= 500 && !(error instanceof HttpError))
-    reportFault(error, request, 'request failed')
+    reportFault(error, exchange, 'request failed')
   const { writeError = request.server.writeError, operationId = '' } = request.routeOptions.config
   const path = request.url.replace(/[?#].*/s, '')
   const { type, body } = writeError(statusCode, message, { path, id: request.id, operationId })
@@ -71,20 +74,17 @@ export function answerError(
  * Logs the fault that ended a request. A request that was one too many is only counted. Why the store can't answer is logged
  * once, not for each request.
  */
-export function reportFault(
-  err: Error,
-  { id, log, raw, server }: FastifyRequest,
-  message: string,
-): void {
-  const { openRequests } = server
+export function reportFault(err: Error, exchange: Exchange, message: string): void {
+  const { log, server } = exchange.request
+  const { exchanges } = server
   if (err instanceof StoreBusy) {
-    openRequests.shed(raw.socket, err.message)
+    exchanges.shed(exchange, err.message)
     return
   }
   const isOfStore = err instanceof StoreUnavailable
-  const repeated = isOfStore ? openRequests.storeFaults.note(err.message) : 0
+  const repeated = isOfStore ? exchanges.storeFaults.note(err.message) : 0
   if (repeated === undefined) return
-  log.error({ reqId: id, err, ...(repeated > 0 && { repeated }) }, message)
+  log.error({ reqId: exchange.id, err, ...(repeated > 0 && { repeated }) }, message)
 }
 
 function toHttpError(error: Error & { readonly statusCode?: number }): HttpError {

@@ -1,13 +1,13 @@
 // The refusals that never reach Fastify: of too many requests, of malformed bytes, of CONNECT.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { TOO_BUSY, type WriteError } from './error-answers.ts'
+import { type Exchange, type RequestId, standardHeaders } from './exchange.ts'
+import type { Exchanges } from './exchanges.ts'
 import { STATUS_CODES } from './node.ts'
-import type { OpenRequest, OpenRequests } from './open-requests.ts'
-import { logRefusal } from './request-log.ts'
-import { BAD_VERSION, type RequestId, standardHeaders } from './request-steps.ts'
+import { BAD_VERSION } from './protocol.ts'
+import type { RequestLog } from './request-log.ts'
 
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
@@ -20,74 +20,86 @@ const PARSER_ERRORS = new Map([
 ])
 
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
-type Head = Pick<IncomingMessage, 'headers' | 'method'>
 
-/** Makes the functions that refuse. */
-export function makeRefusals(
-  openRequests: OpenRequests,
-  log: FastifyBaseLogger | undefined,
-  writeError: WriteError,
-  requestId: RequestId,
-) {
-  return { refuseTooBusy, refuseBytes, refuseConnect }
+/** A refusal of bytes that are no request, or of CONNECT. */
+interface Refusal {
+  readonly error: HttpError
+  readonly head: Pick<IncomingMessage, 'headers' | 'method'>
+  /** The error code of the HTTP parser. */
+  readonly code?: string | undefined
+}
+
+interface Options {
+  readonly exchanges: Exchanges
+  /** Where refusals are logged and measured, if they are. */
+  readonly requestLog: RequestLog | undefined
+  readonly writeError: WriteError
+  readonly requestId: RequestId
+}
+
+/** Refuses what never reaches Fastify. */
+export class Refusals {
+  readonly #options: Options
+
+  constructor(options: Options) {
+    this.#options = options
+  }
 
   /** Refuses a request that has waited too long. */
-  function refuseTooBusy(request: IncomingMessage, response: ServerResponse): void {
-    openRequests.shed(request.socket)
-    const { headers, body } = render(TOO_BUSY, requestId(request))
-    response.writeHead(TOO_BUSY.statusCode, headers).end(body)
+  refuseTooBusy(exchange: Exchange): void {
+    this.#options.exchanges.shed(exchange)
+    const { headers, body } = this.#render(TOO_BUSY, exchange.id)
+    exchange.response.writeHead(TOO_BUSY.statusCode, headers).end(body)
   }
 
   /** Refuses bytes that the HTTP parser rejects, and closes the connection. */
-  function refuseBytes({ code, reason = '' }: ParserError, socket: Socket): void {
-    refuse(
-      socket,
-      PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code ?? '') ?? MALFORMED,
-      { headers: {} },
-      code,
-    )
+  refuseBytes({ code, reason = '' }: ParserError, socket: Socket): void {
+    const error = PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code ?? '') ?? MALFORMED
+    this.#refuse(socket, { error, head: { headers: {} }, code })
   }
 
   /** Refuses CONNECT, and closes the connection. */
-  function refuseConnect({ headers, method, socket }: IncomingMessage): void {
+  refuseConnect({ headers, method, socket }: IncomingMessage): void {
     // The response before CONNECT may still need the listeners of the socket. Node has removed its own.
     socket.on('error', () => undefined).on('timeout', () => socket.destroy())
-    socket.on('drain', () => openRequests.latest(socket)?.response.emit('drain'))
-    refuse(socket, NO_TUNNEL, { headers, method })
+    const { exchanges } = this.#options
+    socket.on('drain', () => exchanges.latest(socket)?.response.emit('drain'))
+    this.#refuse(socket, { error: NO_TUNNEL, head: { headers, method } })
   }
 
-  function refuse(socket: Socket, error: HttpError, head: Head, code?: string): void {
-    const latest = openRequests.latest(socket)
+  #refuse(socket: Socket, refusal: Refusal): void {
+    const latest = this.#options.exchanges.latest(socket)
     const open = latest?.response.closed === false ? latest : undefined
-    const isInBody = latest?.request.complete === false
+    const isInBody = latest?.raw.complete === false
     if (open && (!isInBody || open.response.headersSent)) {
       // Wait for the earlier response to end: the client must not mistake the refusal for that response.
-      open.response.once('close', () => refuse(socket, error, head, code))
+      open.onEnd(() => this.#refuse(socket, refusal))
       return
     }
-    if (open) refuseBody(socket, error, open)
-    else if (!isInBody) refuseHead(socket, error, head, code)
+    if (open) this.#refuseBody(socket, refusal, open)
+    else if (!isInBody) this.#refuseHead(socket, refusal)
     socket.destroySoon()
   }
 
   /** Refuses bytes in the body of a request that is not answered yet. */
-  function refuseBody(socket: Socket, error: HttpError, open: OpenRequest): void {
+  #refuseBody(socket: Socket, { error }: Refusal, open: Exchange): void {
     if (!socket.writable) return
     open.response.statusCode = error.statusCode // for the log: the response itself is never sent
-    write(socket, error, open.fastify?.request.id ?? requestId(open.request))
+    this.#write(socket, error, open.id)
   }
 
   /** Refuses bytes where a request should begin. */
-  function refuseHead(socket: Socket, error: HttpError, head: Head, code?: string): void {
+  #refuseHead(socket: Socket, { error, head, code }: Refusal): void {
     if (!socket.writable) return
+    const { requestId, requestLog } = this.#options
     const reqId = requestId(head)
-    write(socket, error, reqId)
-    if (log) logRefusal(log, { reqId, status: error.statusCode, method: head.method, code })
+    this.#write(socket, error, reqId)
+    requestLog?.refuse({ reqId, status: error.statusCode, method: head.method, code })
   }
 
   /** Writes a whole HTTP/1.1 response, the last one of its connection. */
-  function write(socket: Socket, error: HttpError, id: string): void {
-    const { headers, body } = render(error, id)
+  #write(socket: Socket, error: HttpError, id: string): void {
+    const { headers, body } = this.#render(error, id)
     const fields = { ...headers, date: new Date().toUTCString(), connection: 'close' }
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
     const statusLine = `HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}`
@@ -95,7 +107,8 @@ export function makeRefusals(
   }
 
   /** The headers and the body of an error. */
-  function render({ statusCode, message, headers }: HttpError, id: string) {
+  #render({ statusCode, message, headers }: HttpError, id: string) {
+    const { writeError } = this.#options
     const { type, body } = writeError(statusCode, message, { path: '', id, operationId: '' })
     const framing = { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) }
     return { headers: { ...standardHeaders(id), ...headers, ...framing }, body }

@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+// Logs and measures each request when its response has closed.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { Gauge, Histogram, UNKNOWN_LABEL } from './metrics.ts'
-import type { OpenRequest } from './open-requests.ts'
-import { untilClosed } from './until-closed.ts'
 
 const DURATION = new Histogram({
   name: 'http_server_request_duration_seconds',
@@ -26,53 +25,89 @@ export function traceIdOf({ headers }: IncomingMessage): string | undefined {
   return TRACE.exec(String(headers['traceparent']))?.[1]
 }
 
-/** The functions that log and measure the requests that have ended in this turn of the event loop. */
-const unwritten: (() => void)[] = []
-
-function writeAll(): void {
-  for (const write of unwritten.splice(0)) write()
+/** A request whose response has closed. */
+interface Ended {
+  readonly id: string
+  readonly raw: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: string
+  /** Of the client. */
+  readonly address: string | undefined
+  /** The template of the path. */
+  readonly route: string | undefined
+  readonly seconds: number
+  /** Whether Fastify has got the request. */
+  readonly isRouted: boolean
+  /** Whether the request was one too many. */
+  readonly isShed: boolean
 }
 
-/**
- * Logs and measures a request when its response has closed. The line has the route instead of the URL, because a URL may
- * hold secrets. A request that Fastify never got has no line: `OpenRequests.shed` counts it.
- */
-export function logWhenClosed(log: FastifyBaseLogger, open: OpenRequest): void {
-  const { request, response, start } = open
-  ACTIVE.inc()
-  untilClosed(response, () => {
-    const seconds = (performance.now() - start) / 1000
-    const { headersSent, statusCode: status, writableFinished } = response
-    const write = () => {
-      const { fastify, isShed } = open
-      const route = fastify && routeTemplate(fastify.request)
-      ACTIVE.dec()
-      observe({
-        method: request.method,
-        route,
-        status: headersSent || status >= 400 ? status : '',
-        seconds,
-        isShed,
-      })
-      if (fastify === undefined) return
-      const { caller, id } = fastify.request
-      log.info({
-        msg: 'request',
-        reqId: id,
-        client: fastify.client,
-        caller: caller === '' ? undefined : caller, // pino leaves out `undefined`
-        method: request.method,
-        route,
-        status,
-        ms: Math.round(seconds * 1e6) / 1000,
-        aborted: writableFinished ? undefined : true,
-        trace_id: traceIdOf(request),
-      })
-    }
-    // Lines that are written one after the other cost half as much as lines between requests.
-    unwritten.push(write)
-    if (unwritten.length === 1) setImmediate(writeAll)
-  })
+/** A request, and its response at the moment of the close. */
+interface Entry {
+  readonly request: Ended
+  readonly status: number
+  /** Whether the status was sent, or is the one of an error that nobody could get. */
+  readonly isSent: boolean
+  readonly isAborted: boolean
+}
+
+/** Logs and measures the requests of a server. */
+export class RequestLog {
+  readonly #log: FastifyBaseLogger
+  /** The requests that have ended in this turn of the event loop. */
+  readonly #ended: Entry[] = []
+
+  constructor(log: FastifyBaseLogger) {
+    this.#log = log
+  }
+
+  /** Counts a request that begins. */
+  begin(): void {
+    ACTIVE.inc()
+  }
+
+  /** Logs and measures a request that has ended, when this turn ends: many lines together cost half as much. */
+  end(request: Ended): void {
+    // A handler that goes on may still change them.
+    const { headersSent, statusCode: status, writableFinished } = request.response
+    const isSent = headersSent || status >= 400
+    this.#ended.push({ request, status, isSent, isAborted: !writableFinished })
+    if (this.#ended.length === 1) setImmediate(() => this.#writeAll())
+  }
+
+  /** Logs and measures a refusal of bytes that are no request, or of CONNECT. */
+  refuse({ reqId, status, method, code }: LoggedRefusal): void {
+    observe({ method, status, seconds: 0 })
+    this.#log.info({ msg: 'request', reqId, status, code })
+  }
+
+  #writeAll(): void {
+    for (const entry of this.#ended.splice(0)) this.#write(entry)
+  }
+
+  /**
+   * The line has the template of the path, because a URL may hold secrets. A request that Fastify has not got has no line:
+   * the metric of refused requests counts it.
+   */
+  #write({ request, status, isSent, isAborted }: Entry): void {
+    const { raw, route, seconds, isShed, caller } = request
+    const { method } = raw
+    ACTIVE.dec()
+    observe({ method, route, status: isSent ? status : '', seconds, isShed })
+    if (!request.isRouted) return
+    this.#log.info({
+      msg: 'request',
+      reqId: request.id,
+      client: request.address,
+      caller: caller === '' ? undefined : caller, // pino leaves out `undefined`
+      method,
+      route,
+      status,
+      ms: Math.round(seconds * 1e6) / 1000,
+      aborted: isAborted ? true : undefined,
+      trace_id: traceIdOf(raw),
+    })
+  }
 }
 
 /** A refusal of bytes that are no request, or of CONNECT. */
@@ -82,15 +117,6 @@ interface LoggedRefusal {
   readonly method: string | undefined
   /** The error code of the HTTP parser. */
   readonly code: string | undefined
-}
-
-/** Logs and measures a refusal. */
-export function logRefusal(
-  log: FastifyBaseLogger,
-  { reqId, status, method, code }: LoggedRefusal,
-): void {
-  observe({ method, status, seconds: 0 })
-  log.info({ msg: 'request', reqId, status, code })
 }
 
 /** The template of a request's path; undefined if the path, or the method on it, is unknown. */

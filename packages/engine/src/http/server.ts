@@ -1,3 +1,4 @@
+// The HTTP server of a port: its limits and errors, and how many requests begin at a time.
 import { fail } from 'node:assert'
 import { lookup } from 'node:dns/promises'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -7,18 +8,12 @@ import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { answerError, usualError, type WriteError } from './error-answers.ts'
 import { knownGateways } from './client-address.ts'
+import { admit, Exchange, idOf, type RequestId, requestIds } from './exchange.ts'
+import { Exchanges } from './exchanges.ts'
 import { createServer, maxHeaderSize } from './node.ts'
-import { OpenRequests } from './open-requests.ts'
-import { makeRefusals } from './refusals.ts'
-import { logWhenClosed } from './request-log.ts'
-import {
-  BAD_TARGET,
-  endsConnection,
-  NO_SUCH_PATH,
-  requestIds,
-  startRequest,
-  toRoutable,
-} from './request-steps.ts'
+import { BAD_TARGET, endsConnection, NO_SUCH_PATH, toRoutable } from './protocol.ts'
+import { Refusals } from './refusals.ts'
+import { RequestLog } from './request-log.ts'
 
 /** Requests that may wait on a connection. Each takes about two kilobytes. */
 const MAX_PIPELINED = 128
@@ -46,109 +41,134 @@ interface Options {
   readonly isMeasured?: boolean
 }
 
-/** Makes an HTTP server with its limits, errors and request ids, one for each port of the service. */
-export function makeServer({
-  config,
-  log,
-  maxConnections,
-  isMeasured = false,
-  writeError = usualError,
-  takesAnyId = true,
-}: Options) {
-  const admission = new Admission()
-  const openRequests = new OpenRequests(log)
-  const waiting = new WeakMap<Socket, number>()
-  const requestId = requestIds(takesAnyId)
-  const measured = isMeasured ? log : undefined
-  const refusals = makeRefusals(openRequests, measured, writeError, requestId)
+type Route = (request: IncomingMessage, response: ServerResponse) => void
 
-  const app: FastifyInstance = Fastify({
-    serverFactory: makeNodeServer,
-    trustProxy: config.TRUST_PROXY.length > 0 && knownGateways(config.TRUST_PROXY),
-    // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
-    routerOptions: { maxParamLength: maxHeaderSize },
-    // No route has a schema. By default, Fastify would load Ajv for two dialects.
-    schemaController: { compilersFactory: { buildValidator: () => fail } },
-    return503OnClosing: false, // Requests that arrive while the server closes are answered, too.
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    // A logger for each request would cost more than its one line, which has the request id anyway.
-    childLoggerFactory: (logger) => logger,
-    genReqId: requestId,
-    rewriteUrl: toRoutable,
-    frameworkErrors: (_error, request, reply) => {
-      startRequest(request, reply)
-      answerError(BAD_TARGET, request, reply)
-    },
-    clientErrorHandler: (error, socket) =>
-      admission.admit(() => refusals.refuseBytes(error, socket)),
-  })
-  app.decorate('openRequests', openRequests)
-  app.decorate('writeError', writeError)
-  app.decorateRequest('caller', '')
-  app.decorateRequest('repeatedHeaders', undefined)
-  app.setErrorHandler(answerError)
-  app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
-  app.removeAllContentTypeParsers() // only media types of the contract get a parser
+/** The HTTP server of one port, without routes. */
+export class HttpServer {
+  readonly app: FastifyInstance
+  readonly #options: Options
+  readonly #admission = new Admission()
+  readonly #exchanges: Exchanges
+  readonly #refusals: Refusals
+  readonly #requestLog: RequestLog | undefined
+  readonly #requestId: RequestId
+  /** The requests that wait on a connection for the answer to the one before. */
+  readonly #waiting = new WeakMap<Socket, number>()
 
-  const timer = setInterval(
-    () => openRequests.cutSlowReaders(config.ANSWER_TIMEOUT),
-    CHECK_INTERVAL,
-  ).unref()
-  app.addHook('preClose', async () => openRequests.finishStreams())
-  app.addHook('onClose', async () => clearInterval(timer))
-  return app
+  constructor(options: Options) {
+    const { config, log, isMeasured = false, takesAnyId = true, writeError = usualError } = options
+    this.#options = options
+    this.#exchanges = new Exchanges(log)
+    this.#requestLog = isMeasured ? new RequestLog(log) : undefined
+    this.#requestId = requestIds(takesAnyId)
+    this.#refusals = new Refusals({
+      exchanges: this.#exchanges,
+      requestLog: this.#requestLog,
+      writeError,
+      requestId: this.#requestId,
+    })
+    this.app = this.#makeApp()
+    this.app.decorate('exchanges', this.#exchanges)
+    this.app.decorate('writeError', writeError)
+    this.#cutSlowReaders(config.ANSWER_TIMEOUT)
+  }
 
-  function makeNodeServer(
-    route: (request: IncomingMessage, response: ServerResponse) => void,
-  ): Server {
+  #makeApp(): FastifyInstance {
+    const { config, log } = this.#options
+    const app: FastifyInstance = Fastify({
+      serverFactory: (route: Route) => this.#makeNodeServer(route),
+      trustProxy: config.TRUST_PROXY.length > 0 && knownGateways(config.TRUST_PROXY),
+      // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
+      routerOptions: { maxParamLength: maxHeaderSize },
+      // No route has a schema. By default, Fastify would load Ajv for two dialects.
+      schemaController: { compilersFactory: { buildValidator: () => fail } },
+      return503OnClosing: false, // Requests that arrive while the server closes are answered, too.
+      loggerInstance: log,
+      logController: new LogController({ disableRequestLogging: true }),
+      // A logger for each request would cost more than its one line, which has the request id anyway.
+      childLoggerFactory: (logger) => logger,
+      genReqId: (raw) => idOf(raw) ?? this.#requestId(raw),
+      rewriteUrl: toRoutable,
+      frameworkErrors: (_error, request, reply) => {
+        admit(request, reply)
+        answerError(BAD_TARGET, request, reply)
+      },
+      clientErrorHandler: (error, socket) =>
+        this.#admission.admit(() => this.#refusals.refuseBytes(error, socket)),
+    })
+    app.setErrorHandler(answerError)
+    app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
+    app.removeAllContentTypeParsers() // only media types of the contract get a parser
+    return app
+  }
+
+  /** @param timeout in seconds */
+  #cutSlowReaders(timeout: number): void {
+    const cut = () => this.#exchanges.cutSlowReaders(timeout)
+    const timer = setInterval(cut, CHECK_INTERVAL).unref()
+    this.app.addHook('preClose', async () => this.#exchanges.finishStreams())
+    this.app.addHook('onClose', async () => clearInterval(timer))
+  }
+
+  #makeNodeServer(route: Route): Server {
+    const { config, maxConnections } = this.#options
     const server = createServer({
       keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
       requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
       // Node throws an error if this is longer than requestTimeout.
       headersTimeout: milliseconds(Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT)),
       connectionsCheckingInterval: CHECK_INTERVAL,
-      requireHostHeader: false, // Node would answer without a body; checkFraming refuses the request.
+      requireHostHeader: false, // Node would answer without a body; `checkRequest` refuses the request.
     })
     server.maxConnections = maxConnections
-    server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkFraming refuses the request.
+    server.maxHeadersCount = 0 // Node would silently drop headers above its count; `checkRequest` refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
+    const receive = (request: IncomingMessage, response: ServerResponse) =>
+      this.#receive(request, response, route)
     // Without a listener, Node would answer `checkContinue` and `checkExpectation` itself, without an Error body.
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
-    server.on('connect', (request) => admission.admit(() => refusals.refuseConnect(request)))
-    server.on('drop', () => openRequests.shed())
+    server.on('connect', (request) =>
+      this.#admission.admit(() => this.#refusals.refuseConnect(request)),
+    )
+    server.on('drop', () => this.#exchanges.shed())
     return server
+  }
 
-    // Node emits a request as soon as it has read it, but only safe methods may run at the same time (RFC 9112, 9.3.2). So
-    // a request begins when the response before it has ended: then Node gives the socket to its own response.
-    function receive(request: IncomingMessage, response: ServerResponse): void {
-      if (response.socket !== null) {
-        begin(request, response)
-        return
-      }
-      const { socket } = request
-      const add = (count: number) =>
-        waiting.set(socket, (waiting.get(socket) ?? 0) + count).get(socket)
-      if (Number(add(1)) > MAX_PIPELINED) socket.destroy()
-      // While a request waits, nothing more is read. Paused in the next tick, because Node resumes the socket after a request.
-      process.nextTick(() => waiting.get(socket) !== 0 && socket.pause())
-      response.once('socket', () => {
-        if (add(-1) === 0) socket.resume()
-        begin(request, response)
-      })
+  /**
+   * Node emits a request as soon as it has read it, but only safe methods may run at the same time (RFC 9112, section 9.3.2).
+   * So a request begins when the response before it has ended: then Node gives the socket to its own response.
+   */
+  #receive(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    if (response.socket !== null) {
+      this.#begin(request, response, route)
+      return
     }
+    const { socket } = request
+    if (this.#addWaiting(socket, 1) > MAX_PIPELINED) socket.destroy()
+    // While a request waits, nothing more is read. Paused in the next tick, because Node resumes the socket after a request.
+    process.nextTick(() => this.#waiting.get(socket) !== 0 && socket.pause())
+    response.once('socket', () => {
+      if (this.#addWaiting(socket, -1) === 0) socket.resume()
+      this.#begin(request, response, route)
+    })
+  }
 
-    function begin(request: IncomingMessage, response: ServerResponse): void {
-      // The previous response may have been the last one of the connection (RFC 9112, section 9.6).
-      if (!request.socket.writable) return
-      if (endsConnection(request)) response.shouldKeepAlive = false
-      const open = openRequests.add(request, response)
-      if (isMeasured) logWhenClosed(log, open)
-      admission.admit(
-        () => request.socket.writable && route(request, response),
-        () => refusals.refuseTooBusy(request, response),
-      )
-    }
+  #addWaiting(socket: Socket, count: number): number {
+    const waiting = (this.#waiting.get(socket) ?? 0) + count
+    this.#waiting.set(socket, waiting)
+    return waiting
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    // The previous response may have been the last one of the connection (RFC 9112, section 9.6).
+    if (!request.socket.writable) return
+    if (endsConnection(request)) response.shouldKeepAlive = false
+    const exchange = new Exchange(request, response, this.#requestId(request), this.#requestLog)
+    this.#exchanges.add(exchange)
+    this.#admission.admit(
+      () => request.socket.writable && route(request, response),
+      () => this.#refusals.refuseTooBusy(exchange),
+    )
   }
 }
 

@@ -1,63 +1,51 @@
+// Makes a route of each operation of the contract, and finds its method among the services of the product.
 import type {
   FastifyInstance,
-  FastifyRequest,
   onSendHookHandler,
   preParsingHookHandler,
   RouteOptions,
 } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
-import { type Answer, answerSender } from './output/answer.ts'
-import { addBodyParser, bodyReader, readRest } from './input/bodies.ts'
+import { addBodyParser } from './input/bodies.ts'
+import { addTemplates, routeOf } from './input/templates.ts'
+import { FILES } from './input/strings/sent.ts'
+import { type Authorize, type Method, Stages, type Validators } from './operation.ts'
+import type { Answer } from './output/answer.ts'
+import { notWritten } from './output/not-written.ts'
+import { answerExample } from './output/prefer.ts'
+import './skip-document-check.ts'
 import type { Operation } from '../contract/compiled.ts'
 import type { Contract } from '../contract/contract.ts'
 import { describesErrors } from '../contract/common-errors.ts'
 import { errorWriter } from '../contract/error-forms.ts'
-import { answerExample } from './output/prefer.ts'
-import { MethodRequest } from './input/method-request.ts'
-import { notWritten } from './output/not-written.ts'
-import { parametersReader } from './input/parameters.ts'
-import { assertStream, hasOnlyStreams } from './output/stream-budget.ts'
 import type { ProductHooks } from '../contract/product-hooks.ts'
-import { addTemplates, routeOf, valuesOfPath } from './input/templates.ts'
-import { FILES } from './input/strings/sent.ts'
 import { Validator } from '@plant-store/json-schema'
-import './skip-document-check.ts'
 import type { WriteError } from '../http/error-answers.ts'
-import { inOrder, type RequestStep } from '../http/request-steps.ts'
 import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
-/** Makes the steps of the requests of an operation, in order. */
-export type OperationSteps = (operation: Operation) => readonly RequestStep[]
+/** Makes the first stage of the requests of an operation, which finds their caller. */
+export type AuthorizerOf = (operation: Operation) => Authorize
 
-/** A method of the service. It gets the validated parts of the request. */
-type Method = (request: object) => Promise<Answer>
+/** A method of a service. It gets the validated parts of the request. */
+type ServiceMethod = (request: object) => Promise<Answer>
 
 /** The parts, besides the contract, that routes are made from. */
 interface RouteParts {
   /** The objects that have the methods. */
   readonly services: readonly object[]
-  readonly stepsOf: OperationSteps
+  readonly authorizerOf: AuthorizerOf
   /** Whether methods may be missing: their operations are answered 501. */
   readonly isDraft?: boolean | undefined
 }
 
-/** The validators of a contract. */
-interface Validators {
-  readonly bodies: Validator
-  /** The validator of values that are sent as texts. */
-  readonly texts: Validator
-  readonly responses: Validator
-}
-
 /**
- * Adds a route for each operation of the contract. The route runs the steps, validates the request, calls the method of
- * the same name, and sends its answer.
+ * Adds a route for each operation of the contract, with the stages of its requests. Its method has the same name.
  * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
 export async function addRoutes(
   app: FastifyInstance,
   contract: Contract,
-  { services, stepsOf, isDraft = false }: RouteParts,
+  { services, authorizerOf, isDraft = false }: RouteParts,
 ): Promise<void> {
   const { operations, product, schemas } = contract
   const methods = findMethods(operations, services)
@@ -68,7 +56,7 @@ export async function addRoutes(
   addBodyParser(app)
   addTemplates(app)
   app.addHook('onRoute', omitLengths)
-  const validators = {
+  const validators: Validators = {
     bodies: new Validator(schemas, 'incoming', product.formats),
     texts: new Validator(schemas, 'incoming', product.formats, FILES),
     responses: new Validator(schemas, 'outgoing', product.formats),
@@ -77,12 +65,15 @@ export async function addRoutes(
   const shapesOfHeads = new Set(heads.map(({ path }) => withoutNames(path)))
   const routes = new Map<string, RouteOptions>()
   for (const operation of operations) {
-    const { id, method, path } = operation
-    const run = methods.get(id)
-    const isMissing = run === undefined || (isDraft && run === notWritten)
-    const toMethod = isMissing ? missingMethod(contract, id, services) : () => run
-    routes.set(id, {
+    const { id, path, body } = operation
+    const method = methodFor(contract, id, { run: methods.get(id), services, isDraft })
+    const stages = new Stages(operation, {
+      authorize: authorizerOf(operation),
       method,
+      validators,
+    })
+    routes.set(id, {
+      method: operation.method,
       exposeHeadRoute: !shapesOfHeads.has(withoutNames(path)),
       ...routeOf(path),
       config: {
@@ -90,9 +81,9 @@ export async function addRoutes(
         writeError: writerFor(operation, app, product),
         operationId: id,
       },
-      onRequest: inOrder(stepsOf(operation)),
-      ...bodyHooks(operation),
-      handler: makeHandler(operation, toMethod, validators),
+      onRequest: stages.onRequest,
+      ...(body || operation.method === 'GET' ? {} : { preParsing: ignoreType }),
+      handler: stages.handler,
     })
   }
   await app.register(openapiGlue, {
@@ -108,50 +99,28 @@ function writerFor(operation: Operation, app: FastifyInstance, product: ProductH
   return isCommon ? app.writeError : errorWriter(errors, product)
 }
 
-/** The method that answers a request. */
-type ToMethod = (request: FastifyRequest) => Method
-
-/** Makes the handler of an operation: it reads the request, runs the method and sends its answer. */
-function makeHandler(
-  operation: Operation,
-  toMethod: ToMethod,
-  { bodies, texts, responses }: Validators,
-): RouteOptions['handler'] {
-  const { path, parameters, body } = operation
-  const readPath = parametersReader(parameters, 'path', texts, valuesOfPath(path, parameters))
-  const readQuery = parametersReader(parameters, 'query', texts)
-  const readHeaders = parametersReader(parameters, 'header', texts)
-  const readCookies = parametersReader(parameters, 'cookie', texts)
-  const readBody = body && bodyReader(body, { bodies, texts })
-  const hasRange = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
-  const send = answerSender(operation, responses)
-  const isStream = hasOnlyStreams(operation)
-  return async (request, reply) => {
-    const run = toMethod(request)
-    const parts = {
-      path: readPath?.(request),
-      query: readQuery?.(request),
-      header: readHeaders?.(request),
-      cookie: readCookies?.(request),
-      body: await readBody?.(request, reply),
-      type: hasRange ? request.mediaType : undefined,
-    }
-    if (isStream) assertStream(reply) // before the method has done anything
-    const answer = await run(new MethodRequest(request, reply, parts))
-    return send(request, reply, answer)
-  }
+/** What the method of an operation is made from. */
+interface MethodParts {
+  readonly run: ServiceMethod | undefined
+  readonly services: readonly object[]
+  readonly isDraft: boolean
 }
 
-/** The hooks for the body of a request, or for one that an operation does not have. */
-function bodyHooks({ method, body }: Operation): Partial<RouteOptions> {
-  if (body) return { onResponse: readRest }
-  return method === 'GET' ? {} : { preParsing: ignoreType }
+/** The method that answers the requests of an operation. In a draft it may be missing. */
+function methodFor(
+  contract: Contract,
+  id: string,
+  { run, services, isDraft }: MethodParts,
+): Method {
+  const isMissing = run === undefined || (isDraft && run === notWritten)
+  if (isMissing) return missingMethod(contract, id, services)
+  return (input) => run(input) // and nothing else of the request
 }
 
 /** The faults of services that do not fit a contract. */
 function misfitsOf(
   { operations, refused = [] }: Contract,
-  methods: ReadonlyMap<string, Method>,
+  methods: ReadonlyMap<string, ServiceMethod>,
   services: readonly object[],
 ): readonly string[] {
   const ids = operations.map(({ id }) => id)
@@ -220,14 +189,14 @@ const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
 }
 
 /** Takes the place of a method that is not written yet: it answers an example of the contract, or 501. */
-function missingMethod({ examples }: Contract, id: string, services: readonly object[]): ToMethod {
+function missingMethod({ examples }: Contract, id: string, services: readonly object[]): Method {
   const classes = services.map(({ constructor }) => constructor.name).join(' or ')
   const missing = `The operation ${id} needs a method ${id} in the class ${classes}`
   const own = examples?.operations.get(id) ?? { answers: [], method: '' }
   const isUnasked = examples?.isUnasked === true
-  return ({ headers }) => {
-    const prefer = String(headers['prefer'] ?? '')
-    return () => Promise.try(answerExample, missing, own, isUnasked, prefer)
+  return (_input, { raw }) => {
+    const prefer = String(raw.headers['prefer'] ?? '')
+    return Promise.try(answerExample, missing, own, isUnasked, prefer)
   }
 }
 
@@ -240,8 +209,8 @@ const PRIVATE = 'a private one begins with #'
 function findMethods(
   operations: readonly Operation[],
   services: readonly object[],
-): ReadonlyMap<string, Method> {
-  const methods = new Map<string, Method>()
+): ReadonlyMap<string, ServiceMethod> {
+  const methods = new Map<string, ServiceMethod>()
   for (const { id } of operations) {
     for (const service of services) {
       const method = methodOf(service, id)
@@ -254,14 +223,14 @@ function findMethods(
 }
 
 /** A method of a service, bound to it; undefined if it has none of this name. The methods of every object do not count. */
-export function methodOf(service: object, name: string): Method | undefined {
+export function methodOf(service: object, name: string): ServiceMethod | undefined {
   const owner = ownerOf(service, name)
   if (owner === Object.prototype || owner === Function.prototype) return undefined
   // In a class, this name stands for the class itself.
   if (name === 'constructor' && owner !== service) return undefined
   const value: unknown = Reflect.get(service, name)
   if (value === notWritten) return notWritten
-  return typeof value === 'function' ? (value.bind(service) as Method) : undefined
+  return typeof value === 'function' ? (value.bind(service) as ServiceMethod) : undefined
 }
 
 /** The service, or the prototype that it inherits a member from; undefined if there is no such object, as with some proxies. */

@@ -3,16 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { HttpError, reasonOf } from '../errors.ts'
-import {
-  answerOtherMethods,
-  checkFraming,
-  checkPath,
-  inOrder,
-  startRequest,
-} from '../http/request-steps.ts'
+import { answerOtherMethods, checkRequest } from '../http/protocol.ts'
 import type { MetricTexts } from '../http/metrics.ts'
 import { RepeatedReasons } from '../http/repeated-reasons.ts'
-import { listen, makeServer } from '../http/server.ts'
+import { HttpServer, listen } from '../http/server.ts'
 import type { Store } from '../store.ts'
 import type { makeMetrics } from './metrics.ts'
 
@@ -48,8 +42,8 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
 
   // Fastify would log the port before there are metrics; `serving` logs it.
   const quiet = log.isLevelEnabled('warn') ? log.child({}, { level: 'warn' }) : log
-  const app = makeServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS })
-  app.addHook('onRequest', inOrder([startRequest, checkFraming, checkPath]))
+  const { app } = new HttpServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS })
+  app.addHook('onRequest', checkRequest)
   const addOtherMethods = answerOtherMethods(app)
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async () => {
@@ -86,7 +80,7 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
     /** Marks the service as not ready. */
     stopping(): void {
       state = 'stopping'
-      app.openRequests.drain()
+      app.exchanges.drain()
     },
     /** Closes the port, and all its connections. */
     close(): void {

@@ -192,7 +192,7 @@ async function closeAll(parts: readonly (Pick<Store, 'close'> | undefined)[]): P
 
 /** Serves requests for some seconds, then the requests that have arrived by then. Each answer closes its connection. */
 async function drain(app: FastifyInstance, seconds: number): Promise<void> {
-  app.openRequests.drain()
+  app.exchanges.drain()
   await delay(seconds * 1000)
   await Promise.race([someTurns(300), delay(500)]) // busy turns are long
 }

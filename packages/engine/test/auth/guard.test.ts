@@ -2,16 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { buildGuards, nameCaller, sourceOf } from '../../src/auth/guard.ts'
 import { type ProductGuard, readConfig } from '@plant-store/engine'
 import type { ProductHooks } from '@plant-store/engine/for-compiler'
-import { requireCaller } from '../../src/auth/security.ts'
+import { Authorizer } from '../../src/auth/security.ts'
 import { loadCompiler } from '@plant-store/compiler'
 import { buildApp } from '@plant-store/engine/for-testing'
-import { inOrder } from '../../src/http/request-steps.ts'
+import { exchangeOf } from '../../src/http/exchange.ts'
+import { checkRequest } from '../../src/http/protocol.ts'
+import { HttpServer } from '../../src/http/server.ts'
 import { OPENAPI } from '../../../../test/support/contracts/product-contract.ts'
 import { product } from '../../../../test/support/product/product.ts'
 import { build } from '../../../../test/support/servers/start-product.ts'
@@ -186,15 +188,21 @@ t.test(
       key: 'authorization',
       challenge: 'Basic',
     } as const
-    const app = Fastify()
+    const { app } = new HttpServer({
+      config: readConfig('plants', {}),
+      log: pino({ level: 'silent' }),
+      maxConnections: 10,
+    })
     t.teardown(() => app.close())
     const makeGuard = await buildGuards(app, {
       realm: 'x',
       timeout: 5,
       checkAccessToken: () => ({ caller: 'joe', scopes: [] }),
     })
-    const step = requireCaller([[{ scheme, scopes: [] }]], makeGuard, () => false)
-    app.get('/', { onRequest: inOrder([step]) }, () => 'open')
+    const authorizer = new Authorizer([[{ scheme, scopes: [] }]], makeGuard, () => false)
+    app.addHook('onRequest', checkRequest)
+    app.addHook('onRequest', async (request) => authorizer.authorize(exchangeOf(request)))
+    app.get('/', () => 'open')
     for (const headers of [{}, { authorization: 'Basic YQ==' }, { authorization: 'Bearer a' }])
       t.equal((await ask(app, '/', headers))[0], 401)
   },

@@ -2,11 +2,11 @@
 import { pino } from 'pino'
 import t from 'tap'
 import { type Config, readConfig } from '@plant-store/engine'
-import { listen, makeServer } from '../../src/http/server.ts'
+import { HttpServer, listen } from '../../src/http/server.ts'
 import { hasIpv6 } from '../../../../test/support/network/ports.ts'
 
 const make = (config: Config) =>
-  makeServer({ config, log: pino({ level: 'silent' }), maxConnections: 10 })
+  new HttpServer({ config, log: pino({ level: 'silent' }), maxConnections: 10 }).app
 
 t.test('whatever times the table allows, the server has them, in whole milliseconds', async (t) => {
   for (const [HEADERS_TIMEOUT, REQUEST_TIMEOUT, KEEP_ALIVE_TIMEOUT, STALL_TIMEOUT, ...expected] of [

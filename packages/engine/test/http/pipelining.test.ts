@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readConfig } from '@plant-store/engine'
-import { makeServer } from '../../src/http/server.ts'
+import { HttpServer } from '../../src/http/server.ts'
 import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { connect } from '../../../../test/support/network/ports.ts'
@@ -33,7 +33,7 @@ for (const [name, environment] of Object.entries(stores)) {
 
 /** Starts a server, and connects a client to it. */
 async function serve(t: Test, path: string, answer: (url: string) => unknown) {
-  const app = makeServer({
+  const { app } = new HttpServer({
     config: readConfig('plants', {}),
     log: pino({ level: 'silent' }),
     maxConnections: 100,

@@ -1,16 +1,16 @@
-// Request bodies: checks their media type and length, parses them and validates them.
+// The bodies of an operation's requests: checks their media type and length, parses them and validates them.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { releaseBody, reserveBody, reserveEvaluation, reserveValue } from './body-budget.ts'
 import type { Body, BodyKind, Media } from '../../contract/compiled.ts'
 import { readForm, parseMultipart, parseUrlencoded } from './forms.ts'
 import { findType, typeInUtf8 } from './content-type.ts'
 import { orRefuse, parseText, TOO_LONG } from './strings/parsing.ts'
 import type { Validator } from '@plant-store/json-schema'
-import type { RequestStep } from '../../http/request-steps.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import { parseJson } from '../../http/json.ts'
 import { HttpError } from '../../errors.ts'
 
@@ -25,42 +25,102 @@ const BROKEN_OFF = new HttpError(400, 'The body was broken off')
 const NO_JSON =
   'The body must be JSON in UTF-8, with no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
 
-/**
- * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
- * waits for it (RFC 9110, section 10.1.1). An empty body counts as absent, whatever its type: HTTP spells both alike.
- * The last step before the handler.
- */
-export function checkBody(body: Body): RequestStep {
-  return (request, reply) => {
-    const { headers } = request.raw
-    if (headers['transfer-encoding'] !== undefined) return checkChunks(body, request, reply)
-    const length = Number(headers['content-length'] ?? 0)
+/** Validates bodies, and forms, whose fields are strings. */
+interface BodyValidators {
+  readonly bodies: Validator
+  readonly texts: Validator
+}
+
+type ReadBody = (exchange: Exchange) => unknown
+
+/** The bodies of the requests of an operation. */
+export class Bodies {
+  readonly #body: Body
+  /** By the media types of the contract. */
+  readonly #readers = new Map<string, ReadBody>()
+
+  constructor(body: Body, validators: BodyValidators) {
+    this.#body = body
+    for (const [type, media] of Object.entries(body.content))
+      this.#readers.set(type, mediaReader(media, validators))
+  }
+
+  /**
+   * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
+   * waits for it (RFC 9110, section 10.1.1). An empty body counts as absent, whatever its type: HTTP spells both alike.
+   * @returns a promise only for a body in chunks
+   */
+  accept(exchange: Exchange): undefined | Promise<undefined> {
+    const { raw } = exchange
+    if (raw.headers['transfer-encoding'] !== undefined) return this.#acceptChunks(exchange)
+    const length = Number(raw.headers['content-length'] ?? 0)
     if (length === 0) {
-      removeBody(request.raw, body)
+      this.#removeBody(exchange)
       return undefined
     }
-    const media = findMedia(request, body.content)
+    const media = this.#findMedia(exchange)
     if (media instanceof HttpError) throw media
-    reserveBody(reply, length, media.kind === 'bytes')
-    if (isAwaited(request.raw)) reply.raw.writeContinue()
+    reserveBody(exchange, length, media.kind === 'bytes')
+    letContinue(exchange)
     return undefined
+  }
+
+  /**
+   * Reads and validates a body that was accepted.
+   * @returns undefined without a body
+   * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
+   */
+  read(exchange: Exchange): unknown {
+    const { mediaType, request } = exchange
+    if (request.body === undefined) return undefined
+    const type = findType(this.#body.content, mediaType ?? '')
+    return this.#readers.get(type ?? '')?.(exchange)
+  }
+
+  /** Accepts a body in chunks. Only its first chunk tells whether it is empty. @throws {HttpError} if it is refused */
+  async #acceptChunks(exchange: Exchange): Promise<undefined> {
+    const { raw } = exchange
+    const media = this.#findMedia(exchange)
+    const refusal = media instanceof HttpError ? media : undefined
+    // Who waits for a permission has a body to send: it is refused before it is sent.
+    if (refusal !== undefined && this.#body.required && isAwaited(raw)) throw refusal
+    if (!(media instanceof HttpError)) reserveBody(exchange, media.limit, media.kind === 'bytes')
+    letContinue(exchange)
+    if (await isEmptyBody(raw)) this.#removeBody(exchange)
+    else if (refusal !== undefined) throw refusal
+  }
+
+  /** Finds the media type of a body by its headers. @returns an error if it is refused */
+  #findMedia(exchange: Exchange): Media | HttpError {
+    const { raw, repeatedHeaders } = exchange
+    const { content } = this.#body
+    const { 'content-type': sent = '', 'content-encoding': encoding = 'identity' } = raw.headers
+    const type = mediaTypeOf(sent)
+    const media = content[findType(content, type) ?? '']
+    if (media === undefined || repeatedHeaders?.has('content-type')) {
+      const types = Object.keys(content).join(' or ')
+      return new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
+    }
+    if (encoding.toLowerCase() !== 'identity')
+      return new HttpError(415, 'The body must not have a Content-Encoding')
+    exchange.mediaType = type
+    const isTooLong = Number(raw.headers['content-length'] ?? 0) > media.limit
+    return isTooLong ? TOO_LONG : media
+  }
+
+  /** Removes an empty body: without these headers, Fastify sees none. @throws {HttpError} if a body is needed */
+  #removeBody(exchange: Exchange): void {
+    for (const name of HEADERS_OF_BODIES) Reflect.deleteProperty(exchange.raw.headers, name)
+    exchange.mediaType = undefined
+    if (this.#body.required) throw NO_BODY
   }
 }
 
-/** Checks a body in chunks. Only its first chunk tells whether it is empty. @throws {HttpError} if it is refused */
-async function checkChunks(
-  body: Body,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<undefined> {
-  const media = findMedia(request, body.content)
-  const refusal = media instanceof HttpError ? media : undefined
-  // Who waits for a permission has a body to send: it is refused before it is sent.
-  if (refusal !== undefined && body.required && isAwaited(request.raw)) throw refusal
-  if (!(media instanceof HttpError)) reserveBody(reply, media.limit, media.kind === 'bytes')
-  if (isAwaited(request.raw)) reply.raw.writeContinue()
-  if (await isEmptyBody(request.raw)) removeBody(request.raw, body)
-  else if (refusal !== undefined) throw refusal
+const HEADERS_OF_BODIES = ['content-type', 'content-length', 'transfer-encoding']
+
+/** Sends 100 Continue, if the client waits for it. */
+function letContinue({ raw, response }: Exchange): void {
+  if (isAwaited(raw)) response.writeContinue()
 }
 
 /** Whether the client waits for a permission to send the body. */
@@ -68,34 +128,9 @@ function isAwaited({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === '1.1'
 }
 
-const HEADERS_OF_BODIES = ['content-type', 'content-length', 'transfer-encoding']
-
-/** Removes an empty body from a request: without these headers, Fastify sees none. @throws {HttpError} if a body is needed */
-function removeBody({ headers }: IncomingMessage, { required }: Body): void {
-  for (const name of HEADERS_OF_BODIES) Reflect.deleteProperty(headers, name)
-  if (required) throw NO_BODY
-}
-
 /** The media type that a Content-Type names; empty if its charset is not UTF-8. Most bodies are JSON. */
 function mediaTypeOf(contentType: string): string {
   return contentType === 'application/json' ? contentType : typeInUtf8(contentType)
-}
-
-/** Finds the media type of a body by its headers. @returns an error if it is refused */
-function findMedia(
-  { raw, repeatedHeaders }: FastifyRequest,
-  content: Body['content'],
-): Media | HttpError {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = raw.headers
-  const media = content[findType(content, mediaTypeOf(type)) ?? '']
-  if (media === undefined || repeatedHeaders?.has('content-type')) {
-    const types = Object.keys(content).join(' or ')
-    return new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
-  }
-  if (encoding.toLowerCase() !== 'identity')
-    return new HttpError(415, 'The body must not have a Content-Encoding')
-  const isTooLong = Number(raw.headers['content-length'] ?? 0) > media.limit
-  return isTooLong ? TOO_LONG : media
 }
 
 /** Waits for the beginning of a chunked body, which has no length. @throws {HttpError} 400 if the client gives up */
@@ -110,44 +145,19 @@ async function isEmptyBody(payload: IncomingMessage): Promise<boolean> {
   return isEmpty
 }
 
-/** Validates bodies, and forms, whose fields are texts. */
-interface BodyValidators {
-  readonly bodies: Validator
-  readonly texts: Validator
-}
-
-type ReadBody = (payload: IncomingMessage, reply: FastifyReply) => unknown
-
-/**
- * Makes the function that reads and validates the body of an operation.
- * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
- */
-export function bodyReader({ content }: Body, validators: BodyValidators) {
-  const readers = new Map<string, ReadBody>()
-  for (const [type, media] of Object.entries(content))
-    readers.set(type, mediaReader(media, validators))
-  const [first] = readers.values()
-  const single = readers.size === 1 ? first : undefined // `checkBody` refuses other types
-  return (request: FastifyRequest, reply: FastifyReply): unknown => {
-    if (request.body === undefined) return undefined
-    const read = single ?? readers.get(findType(content, request.mediaType ?? '') ?? '')
-    return read?.(request.raw, reply)
-  }
-}
-
 /** A method reads bytes by itself, piece by piece. Any other body is read whole, parsed and validated. */
 function mediaReader(media: Media, { bodies, texts }: BodyValidators): ReadBody {
   const { kind, limit, schema } = media
-  if (kind === 'bytes') return (payload, reply) => streamBytes(payload, limit, reply)
+  if (kind === 'bytes') return (exchange) => streamBytes(exchange, limit)
   const isForm = kind === 'multipart' || kind === 'urlencoded'
   const validator = isForm ? texts : bodies
   const validate = validator.compile('body', schema === null || { $ref: schema })
-  return async (payload, reply) => {
-    const bytes = await readBytes(payload, limit)
-    reserveValue(reply, bytes.length, kind === 'json')
-    releaseBody(reply)
-    const parsed = parseBody(kind, bytes, payload.headers['content-type'])
-    const { error, value } = validate(parsed, (held) => reserveEvaluation(reply, held))
+  return async (exchange) => {
+    const { raw } = exchange
+    const bytes = await readBytes(raw, limit)
+    reserveValue(exchange, bytes.length, kind === 'json')
+    const parsed = parseBody(kind, bytes, raw.headers['content-type'])
+    const { error, value } = validate(parsed, (held) => reserveEvaluation(exchange, held))
     if (error !== undefined) throw new HttpError(400, error)
     return value
   }
@@ -177,19 +187,10 @@ async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffe
   return (payload.read() as Buffer | null) ?? Buffer.alloc(0)
 }
 
-/**
- * Reads the rest of a body. Otherwise the next request of the connection would wait: Node reads the rest itself only if no part
- * of the body was read.
- */
-export const readRest: onResponseHookHandler = ({ raw }, _reply, done) => {
-  if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
-  done()
-}
-
 /** Streams the bytes of a body to a method. Their room is given back when all are read. */
-async function* streamBytes(payload: Readable, limit: number, reply: FastifyReply) {
-  yield* limitBytes(payload, limit)
-  releaseBody(reply)
+async function* streamBytes(exchange: Exchange, limit: number) {
+  yield* limitBytes(exchange.raw, limit)
+  releaseBody(exchange)
 }
 
 /** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */

@@ -1,6 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+// The request as the method of an operation gets it.
+import type { FastifyRequest } from 'fastify'
+import type { Exchange } from '../../http/exchange.ts'
 import { traceIdOf } from '../../http/request-log.ts'
-import { untilClosed } from '../../http/until-closed.ts'
 
 /** The validated parts of a request; those that the operation does not have are undefined. */
 export interface RequestParts {
@@ -24,48 +25,47 @@ export class MethodRequest implements RequestParts {
   readonly cookie: unknown
   readonly body: unknown
   readonly type: string | undefined
-  readonly #request: FastifyRequest
-  readonly #reply: FastifyReply
+  readonly #exchange: Exchange
   #log: MethodLog | undefined
   #signal: AbortSignal | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, parts: RequestParts) {
-    this.caller = request.caller
+  constructor(exchange: Exchange, parts: RequestParts) {
+    this.caller = exchange.caller
     this.path = parts.path
     this.query = parts.query
     this.header = parts.header
     this.cookie = parts.cookie
     this.body = parts.body
     this.type = parts.type
-    this.#request = request
-    this.#reply = reply
+    this.#exchange = exchange
   }
 
   get log(): MethodLog {
-    this.#log ??= logOf(this.#request)
+    this.#log ??= logOf(this.#exchange)
     return this.#log
   }
 
   /** Aborts when the connection closes before the answer is sent: the client has left, or the service ends. */
   get signal(): AbortSignal {
-    this.#signal ??= signalOf(this.#reply)
+    this.#signal ??= signalOf(this.#exchange)
     return this.#signal
   }
 }
 
-function logOf({ log, id, caller, raw }: FastifyRequest): MethodLog {
+function logOf({ request, id, caller, raw }: Exchange): MethodLog {
   const traceId = traceIdOf(raw)
-  return log.child({
+  return request.log.child({
     reqId: id,
     ...(caller !== '' && { caller }),
     ...(traceId !== undefined && { trace_id: traceId }),
   })
 }
 
-function signalOf({ raw }: FastifyReply): AbortSignal {
+function signalOf(exchange: Exchange): AbortSignal {
   const controller = new AbortController()
-  untilClosed(raw, () => {
-    if (!raw.writableFinished) controller.abort(new Error('the client has left'))
+  exchange.onEnd(() => {
+    const isAnswered = exchange.response.writableFinished
+    if (!isAnswered) controller.abort(new Error('the client has left'))
   })
   return controller.signal
 }

@@ -1,58 +1,67 @@
 // The memory that answers take. deploy/README.md adds it to the other memory of the service.
-import type { FastifyReply } from 'fastify'
-import { clientOf, Parts } from '../../http/budget.ts'
-import { breakOff } from '../../http/open-requests.ts'
-import { untilClosed } from '../../http/until-closed.ts'
+import { Shares } from '../../http/budget.ts'
+import type { Exchange } from '../../http/exchange.ts'
 
 /** The most bytes of all answers together that were sent whole, and that their clients have not taken. */
 const MAX_UNTAKEN = 64 * 1024 * 1024
 
-/** The untaken answers of each client, the oldest first, each with a function that ends its count. */
-const untaken = new Map<string, Map<FastifyReply, () => void>>()
-/** The bytes of these answers. */
-const bytes = new Parts()
+/** The answers that were sent whole, and that their clients have not taken. */
+class UntakenAnswers {
+  readonly #bytes = new Shares()
+  /** By client, the oldest first. */
+  readonly #answers = new Map<string, Set<Exchange>>()
+
+  get bytes(): number {
+    return this.#bytes.total
+  }
+
+  add(exchange: Exchange): void {
+    const { client, reply } = exchange
+    const length = Number(reply.getHeader('content-length')) || 0 // NaN would end the count for good
+    this.#bytes.take(exchange, length)
+    const answers = this.#answers.get(client) ?? new Set()
+    this.#answers.set(client, answers.add(exchange))
+    exchange.onEnd(() => this.remove(exchange))
+  }
+
+  remove(exchange: Exchange): void {
+    const { client } = exchange
+    this.#bytes.giveBack(exchange)
+    const answers = this.#answers.get(client)
+    answers?.delete(exchange)
+    if (answers?.size === 0) this.#answers.delete(client)
+  }
+
+  /** The oldest answer of the client that has most. */
+  oldestOfMost(): Exchange | undefined {
+    let most = -1
+    let answersOfMost: ReadonlySet<Exchange> | undefined
+    for (const [client, answers] of this.#answers) {
+      const bytes = this.#bytes.of(client)
+      if (bytes <= most) continue
+      most = bytes
+      answersOfMost = answers
+    }
+    const [oldest] = answersOfMost ?? []
+    return oldest
+  }
+}
+
+const untaken = new UntakenAnswers()
 
 /**
  * Counts an answer that was sent whole, until its client has taken it. Beyond the bound the oldest answers of the client that
  * has most are broken off: nobody loses an answer to what others leave untaken. The newest answer of all stays, because its
  * client had no time to take it.
  */
-export function countAnswer(reply: FastifyReply): void {
-  const { closed, writableLength } = reply.raw
+export function countAnswer(exchange: Exchange): void {
+  const { closed, writableLength } = exchange.response
   if (closed || writableLength === 0) return // the system has taken it, as it takes most
-  addAnswer(reply)
-  while (bytes.total > MAX_UNTAKEN) {
-    const [oldest, endCount] = oldestOfMost()
-    if (oldest === undefined || oldest === reply) return
-    endCount?.()
-    const { raw, log, request } = oldest
-    breakOff(raw, log, request.id, 'answers that are not taken need its memory')
+  untaken.add(exchange)
+  while (untaken.bytes > MAX_UNTAKEN) {
+    const oldest = untaken.oldestOfMost()
+    if (oldest === undefined || oldest === exchange) return
+    untaken.remove(oldest)
+    oldest.breakOff(oldest.reply.log, 'answers that are not taken need its memory')
   }
-}
-
-function addAnswer(reply: FastifyReply): void {
-  const length = Number(reply.getHeader('content-length')) || 0 // NaN would end the count for good
-  const client = clientOf(reply.request)
-  const answers = untaken.get(client) ?? new Map<FastifyReply, () => void>()
-  untaken.set(client, answers)
-  bytes.add(client, length)
-  const endCount = untilClosed(reply.raw, () => {
-    bytes.add(client, -length)
-    answers.delete(reply)
-    if (answers.size === 0) untaken.delete(client)
-  })
-  answers.set(reply, endCount)
-}
-
-/** The oldest answer of the client that has most, with the function that ends its count. */
-function oldestOfMost(): readonly [answer?: FastifyReply, endCount?: () => void] {
-  let most = -1
-  let ofMost: ReadonlyMap<FastifyReply, () => void> | undefined
-  for (const [client, answers] of untaken) {
-    if (bytes.of(client) <= most) continue
-    most = bytes.of(client)
-    ofMost = answers
-  }
-  const [oldest] = ofMost ?? []
-  return oldest ?? []
 }

@@ -1,8 +1,8 @@
-// Sends the answers of methods, as the contract allows them.
+// Sends the answers of the method of an operation, as the contract allows them.
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Operation } from '../../contract/compiled.ts'
 import { countAnswer } from './answer-budget.ts'
 import { releaseValue } from '../input/body-budget.ts'
@@ -11,6 +11,7 @@ import { type BodyWriter, misfit, ResponseWriters } from './response-writer.ts'
 import { reserveStream } from './stream-budget.ts'
 import type { Validator } from '@plant-store/json-schema'
 import { reportFault } from '../../http/error-answers.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import { validateHeaderName, validateHeaderValue } from '../../http/node.ts'
 
 /** The answer of an operation. */
@@ -26,42 +27,45 @@ export interface Answer {
   readonly body?: unknown
 }
 
-/** Sends the answer of a method. @throws {Error} if the contract does not allow it */
-type Send = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  answer: Answer,
-) => FastifyReply | Promise<FastifyReply>
+/** Writes the answers of an operation. */
+export class Answers {
+  readonly #id: string
+  readonly #writers: ResponseWriters
 
-/** Makes the function that sends the answers of an operation. @param validator of outgoing values */
-export function answerSender(operation: Operation, validator: Validator): Send {
-  const writers = new ResponseWriters(operation, validator)
-  return (request, reply, answer) => {
+  /** @param validator of outgoing values */
+  constructor(operation: Operation, validator: Validator) {
+    this.#id = operation.id
+    this.#writers = new ResponseWriters(operation, validator)
+  }
+
+  /** Sends the answer of a method. @throws {Error} if the contract does not allow it */
+  write(exchange: Exchange, answer: Answer): FastifyReply | Promise<FastifyReply> {
     const { status, type, body } = answer
+    const { reply } = exchange
     assertHeaders(answer)
-    const content = writers.find(status, type)
+    const content = this.#writers.find(status, type)
     // While pieces are streamed, the method may still use the body of the request. Events may go on for ever: they hold no room.
-    if (!isStream(body) || content?.writer.isEvents) releaseValue(reply)
+    if (!isStream(body) || content?.writer.isEvents) releaseValue(exchange)
     if (content === null) {
       if (body === undefined) return send(reply, answer)
-      throw misfit(operation.id, status, 'a body that the contract does not declare')
+      throw misfit(this.#id, status, 'a body that the contract does not declare')
     }
     reply.type(content.type)
     if (content.writer.isEvents) {
-      if (!isStream(body)) throw misfit(operation.id, status, 'a body that is no stream of events')
-      return send(reply, answer, startEvents(reply, body, content.writer, status))
+      if (!isStream(body)) throw misfit(this.#id, status, 'a body that is no stream of events')
+      return send(reply, answer, startEvents(exchange, body, content.writer, status))
     }
     if (isStream(body)) {
-      const pieces = startStream(request, body, (source) => join(source, content.writer, status))
+      const pieces = startStream(exchange, body, (source) => join(source, content.writer, status))
       return pieces.then((payload) => send(reply, answer, payload))
     }
     send(reply, answer, content.writer.write(status, body))
-    countAnswer(reply)
+    countAnswer(exchange)
     return reply
   }
 }
 
-/** Before anything is set on the reply: it is still to be an error then. */
+/** Checked before the reply is touched, so that a bad header can still become a 500. */
 function assertHeaders({ headers }: Answer): void {
   for (const name in headers) {
     validateHeaderName(name)
@@ -88,34 +92,34 @@ function isStream(body: unknown): body is Pieces {
  * @throws {HttpError} 503 if the caller has too many streams
  */
 function startEvents(
-  reply: FastifyReply,
+  exchange: Exchange,
   body: Pieces,
   writer: BodyWriter,
   status: number,
 ): Readable {
-  const { request } = reply
+  const { reply, request } = exchange
   const events = body[Symbol.asyncIterator]()
   try {
-    reserveStream(reply)
+    reserveStream(exchange)
   } catch (error) {
-    returnEvents(events, reply)
+    returnEvents(events, exchange)
     throw error
   }
   reply.header('x-accel-buffering', 'no') // nginx would collect the events
   const write = (data: unknown) => writer.writeText(status, data)
-  const stream = new EventStream({ events, write, reply })
-  stream.once('error', (err) => reportFault(err, request, 'response broken off'))
+  const stream = new EventStream({ events, write, exchange })
+  stream.once('error', (err) => reportFault(err, exchange, 'response broken off'))
   if (request.method === 'HEAD') stream.finish()
   return stream
 }
 
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */
 async function startStream(
-  request: FastifyRequest,
+  exchange: Exchange,
   body: Pieces,
   write: (pieces: Pieces) => Pieces,
 ): Promise<Readable> {
-  const isHead = request.method === 'HEAD'
+  const isHead = exchange.request.method === 'HEAD'
   const source = body instanceof Readable ? body : Readable.from(body)
   source.on('error', () => undefined) // reported below; without a listener, the process would end
   if (isHead) source.destroy()
@@ -124,7 +128,7 @@ async function startStream(
   // The source must end, too, even if nothing was read from it.
   stream.once('close', () => source.destroy())
   // Fastify then closes the connection, so that no client takes a partial body for a whole one.
-  stream.once('error', (err) => reportFault(err, request, 'response broken off'))
+  stream.once('error', (err) => reportFault(err, exchange, 'response broken off'))
   return stream
 }
 

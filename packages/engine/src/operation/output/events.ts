@@ -1,8 +1,8 @@
 // Sends server-sent events (WHATWG HTML, section 9.2), one after the other.
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 import { isObject } from '@plant-store/json-schema'
+import type { Exchange } from '../../http/exchange.ts'
 
 /** The parts of an event that can end it too early, or that clients ignore: a line break and NUL. */
 const UNSENDABLE = /[\r\n\0]/
@@ -15,13 +15,14 @@ interface EventSource {
   readonly events: AsyncIterator<unknown>
   /** Writes the data of an event. @throws {Error} for data that does not fit the contract */
   readonly write: (data: unknown) => string
-  readonly reply: FastifyReply
+  readonly exchange: Exchange
 }
 
 /** Lets a method end its work. A method that waits for an event may do so later, or never: nothing waits for it. */
-export function returnEvents(events: AsyncIterator<unknown>, { log, request }: FastifyReply): void {
+export function returnEvents(events: AsyncIterator<unknown>, exchange: Exchange): void {
+  const { id, request } = exchange
   const returned = Promise.try(async () => events.return?.())
-  returned.catch((err: unknown) => log.error({ reqId: request.id, err }, 'events not ended'))
+  returned.catch((err: unknown) => request.log.error({ reqId: id, err }, 'events not ended'))
 }
 
 /**
@@ -31,15 +32,15 @@ export function returnEvents(events: AsyncIterator<unknown>, { log, request }: F
 export class EventStream extends Readable {
   readonly #events: AsyncIterator<unknown>
   readonly #write: EventSource['write']
-  readonly #reply: FastifyReply
+  readonly #exchange: Exchange
   #comments: NodeJS.Timeout | undefined
   #isOver = false
 
-  constructor({ events, write, reply }: EventSource) {
+  constructor({ events, write, exchange }: EventSource) {
     super({ highWaterMark: 0 })
     this.#events = events
     this.#write = write
-    this.#reply = reply
+    this.#exchange = exchange
   }
 
   /** Ends the stream with the present event. The client comes back, and says which event it has seen last. */
@@ -47,13 +48,13 @@ export class EventStream extends Readable {
     if (this.#isOver) return
     this.#isOver = true
     this.push(null)
-    returnEvents(this.#events, this.#reply)
+    returnEvents(this.#events, this.#exchange)
   }
 
   override _construct(callback: () => void): void {
-    const { raw, request } = this.#reply
-    request.server.openRequests.openStream(raw, () => this.finish())
-    this.#comments = sendComments(raw)
+    const { request, response } = this.#exchange
+    request.server.exchanges.openStream(this.#exchange, () => this.finish())
+    this.#comments = sendComments(response)
     callback()
   }
 
@@ -64,15 +65,15 @@ export class EventStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     clearInterval(this.#comments)
-    if (!this.#isOver) returnEvents(this.#events, this.#reply)
+    if (!this.#isOver) returnEvents(this.#events, this.#exchange)
     this.#isOver = true
     callback(error)
   }
 
   async #sendNext(): Promise<void> {
-    const { raw, request } = this.#reply
-    raw.flushHeaders() // a client waits for them, and the first event may be far
-    if (!(await isTaken(raw))) return
+    const { response } = this.#exchange
+    response.flushHeaders() // a client waits for them, and the first event may be far
+    if (!(await isTaken(response))) return
     const next: IteratorResult<unknown, unknown> = await this.#events.next()
     if (this.#isOver) return
     if (next.done) {
@@ -81,7 +82,7 @@ export class EventStream extends Readable {
       return
     }
     const text = writeEvent(next.value, this.#write)
-    request.server.openRequests.restartAnswer(raw)
+    this.#exchange.answeredSince = performance.now()
     this.push(text)
   }
 }

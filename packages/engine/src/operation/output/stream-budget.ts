@@ -1,8 +1,7 @@
 // The streams of events that one caller may have open: each keeps a connection for as long as the client likes.
-import type { FastifyReply } from 'fastify'
 import type { Operation } from '../../contract/compiled.ts'
-import { clientOf, Parts } from '../../http/budget.ts'
-import { untilClosed } from '../../http/until-closed.ts'
+import { Shares } from '../../http/budget.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import { HttpError } from '../../errors.ts'
 
 /** The most streams of events that one caller may have open. */
@@ -10,7 +9,7 @@ export const MAX_STREAMS = 64
 /** A caller gets this part of the connections at most, where few are allowed. Without credentials, an address gets it. */
 const PART_OF_CONNECTIONS = 0.25
 
-const streams = new Parts()
+const streams = new Shares()
 
 /** Whether an operation has no other answer than a stream of events, but for errors. */
 export function hasOnlyStreams({ responses }: Pick<Operation, 'responses'>): boolean {
@@ -23,19 +22,17 @@ export function hasOnlyStreams({ responses }: Pick<Operation, 'responses'>): boo
  * Counts a stream of events, until its response is closed.
  * @throws {HttpError} 503 if its caller has too many open
  */
-export function reserveStream(reply: FastifyReply): void {
-  assertStream(reply)
-  const client = clientOf(reply.request)
-  streams.add(client, 1)
-  untilClosed(reply.raw, () => streams.add(client, -1))
+export function reserveStream(exchange: Exchange): void {
+  assertStream(exchange)
+  streams.take(exchange, 1)
 }
 
 /** @throws {HttpError} 503 if the caller has too many streams open for another one */
-export function assertStream({ request }: FastifyReply): void {
-  const { caller, server } = request
-  const ofConnections = Math.ceil(server.server.maxConnections * PART_OF_CONNECTIONS)
+export function assertStream({ caller, client, request }: Exchange): void {
+  const { server } = request.server
+  const ofConnections = Math.ceil(server.maxConnections * PART_OF_CONNECTIONS)
   const max = caller === '' ? ofConnections : Math.min(MAX_STREAMS, ofConnections)
-  if (streams.of(clientOf(request)) >= max) throw tooManyStreams(max)
+  if (streams.of(client) >= max) throw tooManyStreams(max)
 }
 
 function tooManyStreams(max: number): HttpError {

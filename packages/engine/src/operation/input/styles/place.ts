@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from '../../../contract/compiled.ts'
 import { cookieTexts } from '../../../http/cookies.ts'
+import { exchangeOf } from '../../../http/exchange.ts'
 import { decodePair, splitAssignment } from '../strings/parsing.ts'
 
 export type Place = Parameter['in']
@@ -56,10 +57,10 @@ type ReadStrings = (received: object, request: FastifyRequest) => readonly strin
 export function stringsReader(parameter: Parameter): ReadStrings {
   const key = keyOf(parameter)
   const isHeader = parameter.in === 'header'
-  return (received, { repeatedHeaders }) => {
+  return (received, request) => {
     if (!Object.hasOwn(received, key)) return undefined
     const strings = [Reflect.get(received, key) as string | string[]].flat()
-    const isRepeated = isHeader && repeatedHeaders?.has(key) === true
+    const isRepeated = isHeader && exchangeOf(request).repeatedHeaders?.has(key) === true
     return isRepeated ? repeatHeader(strings) : strings
   }
 }

@@ -1,17 +1,8 @@
-// The steps of every request, in order: its id and headers, the rules of HTTP/1.1 that Node and Fastify leave to the
-// service, then path, method and query.
-import { randomUUID } from 'node:crypto'
+// The rules of HTTP/1.1 for every request, which Node and Fastify leave to the service; then path and method.
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
-import type {
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  onRequestHookHandler,
-  RouteOptions,
-} from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { HttpError } from '../errors.ts'
-import { withoutPort } from './client-address.ts'
+import { admit, type Exchange } from './exchange.ts'
 import { METHODS } from './node.ts'
 
 declare module 'fastify' {
@@ -21,90 +12,12 @@ declare module 'fastify' {
     /** The path of the route for logs and metrics, where the router's own spelling is another. */
     route?: string
   }
-  interface FastifyRequest {
-    /** Who is calling; empty where the operation requires no credentials. */
-    caller: string
-    /** The names of the header fields that were sent several times, in lower case; undefined if there are none. */
-    repeatedHeaders: ReadonlySet<string> | undefined
-  }
 }
 
-/**
- * A step of a request. It throws the error that the request is answered with.
- * @returns 'answered' if the step has answered the request: then no later one runs. A promise if the step waits
- */
-export type RequestStep = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => 'answered' | undefined | Promise<undefined>
-
-/** Makes one `onRequest` hook of several steps. To run a hook for each step would take Fastify longer. */
-export function inOrder(steps: readonly RequestStep[]): onRequestHookHandler {
-  return (request, reply, done) => {
-    const outcome = runSteps(steps, request, reply)
-    if (outcome === undefined) done()
-    else if (outcome !== 'answered') outcome.then((later) => later ?? done(), done)
-  }
-}
-
-/** @param start the index of the first step */
-function runSteps(
-  steps: readonly RequestStep[],
-  request: FastifyRequest,
-  reply: FastifyReply,
-  start = 0,
-): 'answered' | undefined | Promise<'answered' | undefined> {
-  for (let index = start; index < steps.length; index += 1) {
-    const outcome = steps[index]?.(request, reply)
-    if (outcome instanceof Promise)
-      return outcome.then(() => runSteps(steps, request, reply, index + 1))
-    if (outcome === 'answered') return outcome
-  }
-  return undefined
-}
-
-/** An id that may be logged. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
-const ANY_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
-/** An id as the service makes them. */
-const OWN_ID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
-
-/** Finds the id of a request. */
-export type RequestId = (request: Pick<IncomingMessage, 'headers'>) => string
-
-/**
- * Makes the function that finds the id of a request: its `X-Request-Id` if this may be used, else a new UUID.
- * @param takesAny whether the errors of the service can show any id, and not only a UUID
- */
-export function requestIds(takesAny: boolean): RequestId {
-  const pattern = takesAny ? ANY_ID : OWN_ID
-  return ({ headers }) => {
-    const id = headers['x-request-id']
-    return typeof id === 'string' && pattern.test(id) ? id : randomUUID()
-  }
-}
-
-/** Only the docs page is a page. If a browser opens any other answer, the browser runs nothing of it. */
-const NO_PAGE = "sandbox; default-src 'none'"
-
-/** The headers of every response. */
-export function standardHeaders(id: string): Record<string, string> {
-  return {
-    'cache-control': 'no-store',
-    'content-security-policy': NO_PAGE,
-    'x-content-type-options': 'nosniff',
-    'x-request-id': id,
-  }
-}
-
-/** Sets the headers of every response, and adds Fastify's request to the open request. */
-export function startRequest(request: FastifyRequest, reply: FastifyReply): undefined {
-  reply.headers(standardHeaders(request.id))
-  const { ip, raw, server, socket } = request
-  const open = server.openRequests.latest(raw.socket)
-  // The address is known only while the connection is open. A gateway may pass on any text as the address.
-  const address = withoutPort(ip)
-  const client = ip === socket.remoteAddress || isIP(address) !== 0 ? address : undefined
-  if (open !== undefined) open.fastify = { request, client }
+/** The first hook of every request of a server, also of one without a route. */
+export const checkRequest: onRequestHookHandler = (request, reply, done) => {
+  const exchange = admit(request, reply)
+  if (check(exchange) !== 'answered') done()
 }
 
 const MAX_HEADERS = 100
@@ -133,8 +46,8 @@ export const BAD_TARGET = new HttpError(
 )
 
 /**
- * The target of a request for the router, which refuses a path that is not UTF-8 in percent-encoding. Here its `%` become text.
- * So it leads to its operation, and `checkFraming` refuses it in the form of the errors there.
+ * The target of a request for the router, which refuses a path that is not UTF-8 in percent-encoding. Here each `%` of such a
+ * path is encoded: the path leads to its operation, and `checkFraming` refuses it in the form of the errors there.
  */
 export function toRoutable({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   if (!url.includes('%')) return url
@@ -148,19 +61,29 @@ export function toRoutable({ url = '' }: Pick<IncomingMessage, 'url'>): string {
 }
 
 /**
- * Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1), and
- * notes its repeated headers.
+ * Refuses a request that HTTP/1.1 forbids (400, 417, 431, 501, 505), and a path or a method without a route (404, 405).
+ * @returns 'answered' for OPTIONS
  */
-export function checkFraming(request: FastifyRequest): undefined {
-  const { raw, url } = request
+function check(exchange: Exchange): 'answered' | undefined {
+  checkFraming(exchange)
+  return checkPath(exchange)
+}
+
+/**
+ * Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1), and
+ * notes its repeated headers. The later checks trust a header.
+ */
+function checkFraming(exchange: Exchange): void {
+  const { raw, request } = exchange
+  const { originalUrl, url } = request
   const { expect, 'transfer-encoding': coding } = raw.headers
   if (raw.httpVersionMajor !== 1) throw BAD_VERSION
   if (raw.rawHeaders.length > 2 * MAX_HEADERS) {
     throw new HttpError(431, `The request has more than ${MAX_HEADERS} header fields`)
   }
-  request.repeatedHeaders = findRepeatedHeaders(raw)
-  if (!hasValidHost(request)) throw new HttpError(400, 'The request needs one valid Host header')
-  const isRoutable = request.originalUrl === url
+  exchange.repeatedHeaders = findRepeatedHeaders(raw)
+  if (!hasValidHost(exchange)) throw new HttpError(400, 'The request needs one valid Host header')
+  const isRoutable = originalUrl === url
   if (!isRoutable || /#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
   if (coding !== undefined && !isChunked(coding))
     throw new HttpError(501, 'The only transfer coding is chunked')
@@ -185,7 +108,7 @@ function findRepeatedHeaders({
 }
 
 /** HTTP/1.0 needs no Host. */
-function hasValidHost({ raw, repeatedHeaders }: FastifyRequest): boolean {
+function hasValidHost({ raw, repeatedHeaders }: Exchange): boolean {
   const { host } = raw.headers
   if (host === undefined) return raw.httpVersion === '1.0'
   return HOST.test(host) && repeatedHeaders?.has('host') !== true
@@ -199,13 +122,14 @@ const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
  * Answers for a path that no route has (404), or that lacks the method (405, 204 for OPTIONS), before a body is read; also
  * `OPTIONS *`, which asks about the whole server (RFC 9110, sections 9.3.7 and 15.5.6).
  */
-export function checkPath(request: FastifyRequest, reply: FastifyReply): 'answered' | undefined {
+function checkPath(exchange: Exchange): 'answered' | undefined {
+  const { request } = exchange
   const { method, url } = request
   const { allow } = request.routeOptions.config
-  if (url === '*' && method === 'OPTIONS') return answerOptions(reply, {})
+  if (url === '*' && method === 'OPTIONS') return answerOptions(exchange, {})
   if (isUnknownPath(request) || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
   if (allow === undefined) return undefined
-  if (method === 'OPTIONS') return answerOptions(reply, { allow })
+  if (method === 'OPTIONS') return answerOptions(exchange, { allow })
   throw new HttpError(405, `The path has no method ${method}`, { allow })
 }
 
@@ -219,13 +143,13 @@ function isUnknownPath({ is404, params, routeOptions, url }: FastifyRequest): bo
   )
 }
 
-function answerOptions(reply: FastifyReply, headers: Readonly<Record<string, string>>): 'answered' {
+function answerOptions({ reply }: Exchange, headers: Readonly<Record<string, string>>): 'answered' {
   reply.code(204).headers(headers).send()
   return 'answered'
 }
 
 /** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. */
-export function checkQuery({ url }: FastifyRequest): undefined {
+export function checkQuery({ request: { url } }: Exchange): void {
   if (!url.includes('%')) return
   try {
     decodeURIComponent(url)

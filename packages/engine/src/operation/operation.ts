@@ -1,0 +1,117 @@
+// One operation of the contract as it is served: the five stages of its requests, in order.
+import type { FastifyReply, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import type { Validator } from '@plant-store/json-schema'
+import { Bodies } from './input/bodies.ts'
+import { MethodRequest } from './input/method-request.ts'
+import { parametersReader } from './input/parameters.ts'
+import { valuesOfPath } from './input/templates.ts'
+import { type Answer, Answers } from './output/answer.ts'
+import { assertStream, hasOnlyStreams } from './output/stream-budget.ts'
+import type { Operation } from '../contract/compiled.ts'
+import { type Exchange, exchangeOf } from '../http/exchange.ts'
+import { checkQuery } from '../http/protocol.ts'
+
+/** The end of a check: a promise only if the check takes time, because to wait for one would cost more than most checks. */
+type Checked = undefined | Promise<undefined>
+
+/** Finds the caller of a request. @throws {HttpError} 401 or 403 */
+export type Authorize = (exchange: Exchange) => Checked
+
+/** The method of an operation. */
+export type Method = (input: MethodRequest, exchange: Exchange) => Promise<Answer>
+
+/** The validators of a contract. */
+export interface Validators {
+  readonly bodies: Validator
+  /** The validator of values that are sent as strings. */
+  readonly texts: Validator
+  readonly responses: Validator
+}
+
+/** The parts of an operation that are not in the contract. */
+interface OperationParts {
+  readonly authorize: Authorize
+  readonly method: Method
+  readonly validators: Validators
+}
+
+/** The stages of the requests of an operation. */
+export class Stages {
+  readonly #authorize: Authorize
+  readonly #method: Method
+  readonly #readers: ReturnType<typeof readersOf>
+  readonly #bodies: Bodies | undefined
+  readonly #answers: Answers
+  /** Whether the method gets the media type of the body: the contract has a range of them. */
+  readonly #hasRange: boolean
+  /** Whether each answer is a stream of events. */
+  readonly #isStream: boolean
+
+  constructor(operation: Operation, { authorize, method, validators }: OperationParts) {
+    const { body } = operation
+    this.#authorize = authorize
+    this.#method = method
+    this.#readers = readersOf(operation, validators.texts)
+    this.#bodies = body ? new Bodies(body, validators) : undefined
+    this.#answers = new Answers(operation, validators.responses)
+    this.#hasRange = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
+    this.#isStream = hasOnlyStreams(operation)
+  }
+
+  /** Before a byte of the body is read. */
+  readonly onRequest: onRequestHookHandler = (request, _reply, done) => {
+    const exchange = exchangeOf(request)
+    const authorized = this.#authorize(exchange) // 401, 403
+    const accepted = after(authorized, () => this.#accept(exchange)) // 400, 413, 415, 503
+    if (accepted === undefined) done()
+    else accepted.then(done, done)
+  }
+
+  readonly handler: RouteHandlerMethod = async (request) => {
+    const exchange = exchangeOf(request)
+    const input = await this.#read(exchange) // 400, 413, 503
+    const answer = await this.#method(input, exchange)
+    return this.#write(exchange, answer) // 500
+  }
+
+  /** Checks the query, and the headers of the body. */
+  #accept(exchange: Exchange): Checked {
+    checkQuery(exchange)
+    return this.#bodies?.accept(exchange)
+  }
+
+  /** Reads and validates the parameters and the body. */
+  async #read(exchange: Exchange): Promise<MethodRequest> {
+    const { request } = exchange
+    const parts = {
+      path: this.#readers.path?.(request),
+      query: this.#readers.query?.(request),
+      header: this.#readers.header?.(request),
+      cookie: this.#readers.cookie?.(request),
+      body: await this.#bodies?.read(exchange),
+      type: this.#hasRange ? exchange.mediaType : undefined,
+    }
+    if (this.#isStream) assertStream(exchange) // before the method has done anything
+    return new MethodRequest(exchange, parts)
+  }
+
+  /** Checks the answer by the contract, and sends it. */
+  #write(exchange: Exchange, answer: Answer): FastifyReply | Promise<FastifyReply> {
+    return this.#answers.write(exchange, answer)
+  }
+}
+
+/** Goes on after a check: at once, if it has ended. */
+function after(checked: Checked, next: () => Checked): Checked {
+  return checked === undefined ? next() : checked.then(next)
+}
+
+/** The readers of the parameters of an operation, by their place. */
+function readersOf({ path, parameters }: Operation, validator: Validator) {
+  return {
+    path: parametersReader(parameters, 'path', validator, valuesOfPath(path, parameters)),
+    query: parametersReader(parameters, 'query', validator),
+    header: parametersReader(parameters, 'header', validator),
+    cookie: parametersReader(parameters, 'cookie', validator),
+  }
+}
