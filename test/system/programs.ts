@@ -1,6 +1,6 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { isDeepStrictEqual } from 'node:util'
-import { accessTokenChecker } from '../../packages/engine/src/auth/access-tokens.ts'
+import { AccessTokenChecker } from '../../packages/engine/src/auth/access-tokens.ts'
 import { inspect, type Ledger } from '../support/histories/ledger.ts'
 import { eventually } from '../support/processes/eventually.ts'
 import { openTestStore } from '../support/stores/open-store.ts'
@@ -35,7 +35,7 @@ export async function violationsIn(
 ): Promise<string[]> {
   try {
     const store = await openTestStore({ file })
-    const verdict = token && (await accessTokenChecker(PREFIX, store.tokens)(token))
+    const verdict = token && (await new AccessTokenChecker(PREFIX, store.tokens).check(token))
     const isKnown =
       token === undefined || isDeepStrictEqual(verdict, { caller: 'demo', scopes: [] })
     await store.close()

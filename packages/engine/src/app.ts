@@ -1,7 +1,7 @@
 // Builds the server of a product: its parts, in order.
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
-import { accessTokenChecker, accessTokens } from './auth/access-tokens.ts'
+import { AccessTokenChecker, accessTokens } from './auth/access-tokens.ts'
 import { buildGuards, type CheckToken } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { openCollections } from './contract/collections.ts'
@@ -101,14 +101,16 @@ export async function buildApp({
 
 function accessTokenCheck({ tokenPrefix }: Product, store: Store | undefined): CheckToken {
   if (store === undefined) return () => ({ refused: 'unknown' })
-  return accessTokenChecker(tokenPrefix, accessTokens(store))
+  const checker = new AccessTokenChecker(tokenPrefix, accessTokens(store))
+  return (token) => checker.check(token)
 }
 
 /** The check of JWTs is imported only where it is needed, so that the service starts faster. */
 async function jwtCheck(app: FastifyInstance, config: Config): Promise<CheckToken | undefined> {
   if (config.JWT_ISSUER === '') return undefined
-  const { jwtChecker } = await import('./auth/jwt.ts')
-  return jwtChecker(app, config)
+  const { JwtChecker } = await import('./auth/jwt.ts')
+  const checker = new JwtChecker(app, config)
+  return (token) => checker.check(token)
 }
 
 function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {

@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache'
 import type { Verdict } from './security.ts'
 import { JsonText } from '../http/json.ts'
 import { ACCESS_TOKENS, type Store, TOKENS_OWNER } from '../store.ts'
-import type { CheckToken } from './guard.ts'
 
 /** An access token. The token itself is not stored, only its SHA-256, the digest. */
 export interface StoredToken {
@@ -137,41 +136,50 @@ interface CachedToken {
 }
 
 /**
- * Makes the function that checks access tokens. Tokens are cached until the data of the store has another version. If the
- * store does not tell its version, each is cached for {@link TOKEN_TTL}.
+ * Checks access tokens. Tokens are cached until the data of the store has another version. If the store does not tell its
+ * version, each is cached for {@link TOKEN_TTL}.
  */
-export function accessTokenChecker(
-  prefix: string,
-  tokens: Pick<AccessTokens, 'find' | 'dataVersion'>,
-): CheckToken {
+export class AccessTokenChecker {
+  readonly #prefix: string
+  readonly #tokens: Pick<AccessTokens, 'find' | 'dataVersion'>
   // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
-  const cache = new LRUCache<string, CachedToken>({ max: MAX_TOKENS, ttlResolution: 0 })
-  let version = tokens.dataVersion()
-  return (token) => {
-    dropOldTokens()
+  readonly #cache = new LRUCache<string, CachedToken>({ max: MAX_TOKENS, ttlResolution: 0 })
+  /** The version of the data that the cached tokens are from. */
+  #version: number | undefined
+
+  /** @param prefix of the tokens of the product */
+  constructor(prefix: string, tokens: Pick<AccessTokens, 'find' | 'dataVersion'>) {
+    this.#prefix = prefix
+    this.#tokens = tokens
+    this.#version = tokens.dataVersion()
+  }
+
+  /** @returns a promise only for a token that is not cached */
+  check(token: string): Verdict | Promise<Verdict> {
+    this.#dropOldTokens()
     const digest = digestOf(token) // the key of the cache, so that the token does not stay in memory
-    const cached = cache.get(digest)
+    const cached = this.#cache.get(digest)
     if (cached !== undefined) return toVerdict(cached)
-    return isWellFormed(prefix, token) ? find(digest) : { refused: 'malformed' }
+    return isWellFormed(this.#prefix, token) ? this.#find(digest) : { refused: 'malformed' }
   }
 
-  function dropOldTokens(): void {
-    const current = tokens.dataVersion()
-    if (current === version) return
-    version = current
-    cache.clear()
+  #dropOldTokens(): void {
+    const current = this.#tokens.dataVersion()
+    if (current === this.#version) return
+    this.#version = current
+    this.#cache.clear()
   }
 
-  async function find(digest: string): Promise<Verdict> {
+  async #find(digest: string): Promise<Verdict> {
     const start = performance.now()
-    const versionAtStart = version
-    const stored = await tokens.find(digest)
+    const versionAtStart = this.#version
+    const stored = await this.#tokens.find(digest)
     if (stored === undefined) return { refused: 'unknown' }
     const token = toCached(stored)
     // `start`, because the look-up may have taken long.
-    if (version === undefined) cache.set(digest, token, { start, ttl: TOKEN_TTL })
+    if (this.#version === undefined) this.#cache.set(digest, token, { start, ttl: TOKEN_TTL })
     // The token may have been revoked since it was read, if another program has written.
-    else if (version === versionAtStart) cache.set(digest, token)
+    else if (this.#version === versionAtStart) this.#cache.set(digest, token)
     return toVerdict(token)
   }
 }

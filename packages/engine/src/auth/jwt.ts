@@ -1,5 +1,6 @@
+// Checks the JWT access tokens of an identity provider, with its published keys.
 import { hash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import {
   createRemoteJWKSet,
   type CryptoKey,
@@ -9,13 +10,14 @@ import {
   type JWTPayload,
   jwtVerify,
   type JWTVerifyGetKey,
+  type JWTVerifyOptions,
 } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { ADDRESS_OF_KEYS, type Config, isAddressOfKeys } from '../config.ts'
 import type { Verdict } from './security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { isObject } from '@plant-store/json-schema'
-import { type CheckToken, nameCaller } from './guard.ts'
+import { nameCaller } from './guard.ts'
 
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
@@ -48,77 +50,92 @@ const NO_KEYS = new HttpError(503, 'The identity provider is not available, try 
  * Checks JWT access tokens (RFC 9068) of the identity provider that the configuration names.
  * The caller is `<issuer>#<sub>`: no caller of another issuer, or of a token that the service issued, can be equal to it.
  */
-export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
-  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWT_TYPE } = config
-  const { getKey, reload } = remoteKeys(app, config)
-  const claims = {
-    issuer,
-    audience,
-    requiredClaims: ['exp', 'sub'],
-    clockTolerance: CLOCK_TOLERANCE,
-  }
-  const type = JWT_TYPE === 'JWT' ? {} : { typ: JWT_TYPE }
-  const options = { algorithms: ALGORITHMS, ...type, ...claims }
-  const cache = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
+export class JwtChecker {
+  readonly #log: FastifyBaseLogger
+  readonly #issuer: string
+  readonly #keys: RemoteKeys
+  readonly #options: JWTVerifyOptions
+  readonly #cache = new LRUCache<string, Verdict>({
+    max: MAX_TOKENS,
+    ttl: JWT_TTL,
+    ttlResolution: 0,
+  })
 
-  return async (token) => {
+  /** @param app whose end stops the reloads of the keys */
+  constructor(app: FastifyInstance, config: Config) {
+    const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWT_TYPE } = config
+    this.#log = app.log
+    this.#issuer = issuer
+    this.#keys = new RemoteKeys(app, config)
+    this.#options = {
+      algorithms: ALGORITHMS,
+      ...(JWT_TYPE === 'JWT' ? {} : { typ: JWT_TYPE }),
+      issuer,
+      audience,
+      requiredClaims: ['exp', 'sub'],
+      clockTolerance: CLOCK_TOLERANCE,
+    }
+  }
+
+  async check(token: string): Promise<Verdict> {
     if (token.length > MAX_CHARACTERS || !token.split('.').every(isBase64url))
       return { refused: 'malformed' }
     const digest = hash('sha256', token) // so that the token does not stay in memory
-    return cache.get(digest) ?? verify(token, digest)
+    return this.#cache.get(digest) ?? this.#verify(token, digest)
   }
 
-  /** Verifies a token. A token without a key id may be signed with a new key: it is tried again after a fetch of the keys. */
-  async function verifySignature(token: string): Promise<JWTPayload> {
+  /** Checks a token that is not cached. */
+  async #verify(token: string, digest: string): Promise<Verdict> {
     try {
-      return await tryKeys(token)
+      const payload = await this.#verifySignature(token)
+      const verdict = toVerdict(payload, this.#issuer)
+      const ttl = Math.min(JWT_TTL, Number(payload.exp) * 1000 - Date.now())
+      if ('caller' in verdict && ttl > 0) this.#cache.set(digest, verdict, { ttl })
+      return verdict
+    } catch (error) {
+      if (error === NO_KEYS) throw error
+      this.#log.debug(`a JWT is refused: ${reasonOf(error)}`)
+      return { refused: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
+    }
+  }
+
+  /** Verifies a token. One without a key id may be signed with a new key: it is tried again after a fetch of the keys. */
+  async #verifySignature(token: string): Promise<JWTPayload> {
+    try {
+      return await this.#tryKeys(token)
     } catch (error) {
       const isUnsigned = error instanceof errors.JWSSignatureVerificationFailed
       const mayBeNew = isUnsigned && decodeProtectedHeader(token).kid === undefined
       if (!mayBeNew) throw error
-      await reload() // unless another token has caused a fetch meanwhile
-      return tryKeys(token)
+      await this.#keys.reload() // unless another token has caused a fetch meanwhile
+      return this.#tryKeys(token)
     }
   }
 
   /** Verifies a token by its key; or by all keys that fit its header, if several do. */
-  async function tryKeys(token: string): Promise<JWTPayload> {
+  async #tryKeys(token: string): Promise<JWTPayload> {
     try {
-      return (await jwtVerify(token, getKey, options)).payload
+      const getKey: JWTVerifyGetKey = (header, input) => this.#keys.get(header, input)
+      return (await jwtVerify(token, getKey, this.#options)).payload
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-      return tryEach(token, error)
+      return this.#tryEach(token, error)
     }
   }
 
   /** @throws {JWSSignatureVerificationFailed} if none of these keys has signed the token */
-  async function tryEach(token: string, keys: AsyncIterable<CryptoKey>): Promise<JWTPayload> {
+  async #tryEach(token: string, keys: AsyncIterable<CryptoKey>): Promise<JWTPayload> {
     let tried = 0
     for await (const key of keys) {
       if (tried === MAX_KEYS) break
       tried += 1
       try {
-        return (await jwtVerify(token, key, options)).payload
+        return (await jwtVerify(token, key, this.#options)).payload
       } catch (error) {
         if (isOfClaims(error)) throw error
       }
     }
     throw new errors.JWSSignatureVerificationFailed()
-  }
-
-  /** Checks a token that is not cached. */
-  async function verify(token: string, digest: string): Promise<Verdict> {
-    try {
-      const payload = await verifySignature(token)
-      const verdict = toVerdict(payload, issuer)
-      const ttl = Math.min(JWT_TTL, Number(payload.exp) * 1000 - Date.now())
-      if ('caller' in verdict && ttl > 0) cache.set(digest, verdict, { ttl })
-      return verdict
-    } catch (error) {
-      if (error === NO_KEYS) throw error
-      app.log.debug(`a JWT is refused: ${reasonOf(error)}`)
-      return { refused: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
-    }
   }
 }
 
@@ -142,48 +159,56 @@ function readScopes(scopes: unknown): string[] {
 const isOfClaims = (error: unknown) =>
   error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed
 
-/** The keys of the identity provider. */
-interface RemoteKeys {
-  readonly getKey: JWTVerifyGetKey
-  /** Fetches the keys, unless they were fetched a moment ago. If the fetch fails, the keys stay. */
-  readonly reload: () => Promise<void>
-}
-
 /**
- * Makes the function that finds the public key of a JWT by its header, and ignores keys and links to keys in the token.
+ * The public keys of the identity provider, found by the header of a JWT: keys in the token, and links to keys, are ignored.
  * jose fetches the keys when they are first needed, and again for an unknown key, after a cool-down of 30 seconds.
  */
-function remoteKeys(app: FastifyInstance, { JWKS_URL, JWT_ISSUER }: Config): RemoteKeys {
-  let nextFetch = -Infinity
-  const keys = createRemoteJWKSet(new URL(JWKS_URL || JWT_ISSUER), {
-    cacheMaxAge: KEYS_TTL,
-    timeoutDuration: FETCH_TIMEOUT,
-    // jose's own cool-down begins only after a successful fetch.
-    [customFetch]: async (...request) => {
-      if (performance.now() < nextFetch) throw TOO_SOON
-      nextFetch = performance.now() + (keys.fresh ? COOL_DOWN : RETRY_INTERVAL)
-      queueMicrotask(() => void keys.reload().catch(warn)) // `reload` waits for this fetch, and begins no other
-      const [, init] = request
-      return fetch(JWKS_URL || (await discoverKeys(JWT_ISSUER, init)), init)
-    },
-  })
-  const warn = (err: unknown) => app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
-  const timer = setInterval(
-    () => void keys.reload().catch(() => undefined),
-    RELOAD_INTERVAL,
-  ).unref()
-  app.addHook('onClose', async () => clearInterval(timer))
-  const getKey: JWTVerifyGetKey = async (header, token) => {
+class RemoteKeys {
+  readonly #config: Pick<Config, 'JWKS_URL' | 'JWT_ISSUER'>
+  readonly #log: FastifyBaseLogger
+  readonly #keys: ReturnType<typeof createRemoteJWKSet>
+  /** When the keys may be fetched again, on the clock of `performance.now()`. */
+  #nextFetch = -Infinity
+
+  constructor(app: FastifyInstance, config: Pick<Config, 'JWKS_URL' | 'JWT_ISSUER'>) {
+    this.#config = config
+    this.#log = app.log
+    this.#keys = createRemoteJWKSet(new URL(config.JWKS_URL || config.JWT_ISSUER), {
+      cacheMaxAge: KEYS_TTL,
+      timeoutDuration: FETCH_TIMEOUT,
+      [customFetch]: (_url, init) => this.#fetch(init),
+    })
+    const reload = () => void this.#keys.reload().catch(() => undefined)
+    const timer = setInterval(reload, RELOAD_INTERVAL).unref()
+    app.addHook('onClose', async () => clearInterval(timer))
+  }
+
+  /** @throws {HttpError} 503 if there are no keys, and they can't be fetched */
+  async get(...token: Parameters<JWTVerifyGetKey>): Promise<CryptoKey> {
     try {
-      return await keys(header, token)
+      return await this.#keys(...token)
     } catch (error) {
-      throw keys.fresh ? error : NO_KEYS
+      throw this.#keys.fresh ? error : NO_KEYS
     }
   }
-  const reload = async () => {
-    if (!keys.coolingDown) await keys.reload().catch(() => undefined)
+
+  /** Fetches the keys, unless they were fetched a moment ago. If the fetch fails, the keys stay. */
+  async reload(): Promise<void> {
+    if (!this.#keys.coolingDown) await this.#keys.reload().catch(() => undefined)
   }
-  return { getKey, reload }
+
+  async #fetch(init: RequestInit): Promise<Response> {
+    // jose's cool-down begins only after a successful fetch.
+    if (performance.now() < this.#nextFetch) throw TOO_SOON
+    this.#nextFetch = performance.now() + (this.#keys.fresh ? COOL_DOWN : RETRY_INTERVAL)
+    queueMicrotask(() => void this.#keys.reload().catch((err: unknown) => this.#warn(err))) // waits for this fetch, and begins no other
+    const { JWKS_URL, JWT_ISSUER } = this.#config
+    return fetch(JWKS_URL || (await discoverKeys(JWT_ISSUER, init)), init)
+  }
+
+  #warn(err: unknown): void {
+    this.#log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import t, { type Test } from 'tap'
-import { type AccessTokens, TOKEN_TTL, accessTokenChecker } from '../../src/auth/access-tokens.ts'
+import { AccessTokenChecker, type AccessTokens, TOKEN_TTL } from '../../src/auth/access-tokens.ts'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { build, call } from '../../../../test/support/servers/start-product.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
@@ -28,10 +28,11 @@ function callers({
   dataVersion = () => undefined,
 }: Partial<Pick<AccessTokens, 'find' | 'dataVersion'>> = {}) {
   let lookUps = 0
-  const check = accessTokenChecker(PREFIX, {
+  const checker = new AccessTokenChecker(PREFIX, {
     find: (digest) => (lookUps++, find(digest)),
     dataVersion,
   })
+  const check = (token: string) => checker.check(token)
   return {
     check,
     callerOf: async (token: string) => {

@@ -4,7 +4,7 @@ import { mock } from 'node:test'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { FETCH_TIMEOUT, JWT_TTL, jwtChecker, RELOAD_INTERVAL } from '../../src/auth/jwt.ts'
+import { FETCH_TIMEOUT, JWT_TTL, JwtChecker, RELOAD_INTERVAL } from '../../src/auth/jwt.ts'
 import { readConfig } from '@plant-store/engine'
 import { HttpError } from '@plant-store/engine/for-store'
 import { range } from '../../../../test/support/stores/store-engines.ts'
@@ -39,7 +39,11 @@ async function prepare(
   )
   const app = Fastify({ loggerInstance })
   t.teardown(() => app.close())
-  const check = jwtChecker(app, readConfig('plants', { ...issuer.environment, ...environment }))
+  const checker = new JwtChecker(
+    app,
+    readConfig('plants', { ...issuer.environment, ...environment }),
+  )
+  const check = (token: string) => checker.check(token)
   return {
     app,
     check,

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { CompactEncrypt, exportSPKI } from 'jose'
 import t, { type Test } from 'tap'
 import Fastify from 'fastify'
-import { jwtChecker } from '../../src/auth/jwt.ts'
+import { JwtChecker } from '../../src/auth/jwt.ts'
 import { readConfig } from '@plant-store/engine'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import {
@@ -71,10 +71,10 @@ t.test('as identity providers issue them: any typ, scopes as scp or in a list', 
   const app = Fastify()
   t.teardown(() => app.close())
   const config = readConfig('plants', { JWT_ISSUER, JWT_AUDIENCE, JWT_TYPE: 'JWT' })
-  const check = jwtChecker(app, config) // without JWKS_URL: the issuer says where its keys are
+  const checker = new JwtChecker(app, config) // without JWKS_URL: the issuer says where its keys are
   const caller = `${issuer.name}#alice`
   const ask = async (claims: object, header: object) =>
-    check(await sign(ec, { ...claimsOf(issuer.name, 'alice'), ...claims }, header))
+    checker.check(await sign(ec, { ...claimsOf(issuer.name, 'alice'), ...claims }, header))
   const scopes = ['a', 'b']
   t.strictSame(await ask({ scope: 'a b' }, { typ: 'JWT' }), { caller, scopes })
   t.strictSame(await ask({ scp: 'a b' }, { typ: undefined }), { caller, scopes })
@@ -91,9 +91,9 @@ t.test('an issuer whose configuration names another issuer has no keys', async (
   const app = Fastify()
   t.teardown(() => app.close())
   const alias = `${issuer.name}/other`
-  const check = jwtChecker(app, readConfig('plants', { JWT_ISSUER: alias, JWT_AUDIENCE }))
+  const checker = new JwtChecker(app, readConfig('plants', { JWT_ISSUER: alias, JWT_AUDIENCE }))
   const token = await sign(ec, claimsOf(alias, 'alice'))
-  await t.rejects(Promise.resolve(check(token)), { message: /identity provider is not available/ })
+  await t.rejects(checker.check(token), { message: /identity provider is not available/ })
   t.equal(issuer.fetches(), 0)
 })
 
