@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['index.ts'],
     ['backup.ts', 'copy.ts', 'test-store.ts'],
     ['open.ts'],
-    ['collection.ts', 'sqlite', 'postgres'],
+    ['sqlite', 'postgres'],
     ['core'],
   ],
   compiler: [

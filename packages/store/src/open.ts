@@ -4,7 +4,7 @@ import {
   type Store,
   type StoreOptions,
 } from '@plant-store/engine/for-store'
-import { makeCollection } from './collection.ts'
+import { makeCollection } from './core/collection.ts'
 import type { Database } from './core/database.ts'
 
 /** Names of collections: names that SQL takes without quotes, but not those of tables of earlier versions or of the database. */

@@ -3,7 +3,7 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { makeCollection } from '../src/collection.ts'
+import { makeCollection } from '../src/core/collection.ts'
 import type { Collection, Key } from '@plant-store/engine/for-store'
 import { startEngines } from '../../../test/support/stores/store-engines.ts'
 import { fields, parse, stringify } from '../../../test/support/inner/json.ts'

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { accessTokens } from '@plant-store/engine/for-testing'
 import type { AccessTokens } from '../../../packages/engine/src/auth/access-tokens.ts'
-import { makeCollection } from '../../../packages/store/src/collection.ts'
+import { makeCollection } from '../../../packages/store/src/core/collection.ts'
 import { openDatabase, portOf } from '../../../packages/store/src/open.ts'
 import { type Product, readConfig } from '@plant-store/engine'
 import {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ACCESS_TOKENS, type Collections, TOKENS_OWNER } from '@plant-store/engine/for-store'
-import { createTable, tableDefinitions } from './table.ts'
+import { createTable, tableDefinitions } from './table-definition.ts'
 
 /** The version of the schema, which `user_version` of a file tells. */
 export const VERSION = 3

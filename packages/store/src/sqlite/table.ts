@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import { type Key, type KeyType } from '@plant-store/engine/for-store'
-import { type Chunk, type Entry, otherKeys, type Rows, type Table } from '../core/database.ts'
+import { type Chunk, type Entry, type Rows, type Table } from '../core/database.ts'
+import { columnsOf } from './table-definition.ts'
 
 /** How a table uses the connection of the store. */
 interface Access {
@@ -37,42 +38,8 @@ function isSame(left: Chunk, right: Chunk): boolean {
   return isSameRange && left.most === right.most && left.length === right.length
 }
 
-const COLUMNS = ['owner', 'key', 'item']
-/** The types of keys in SQL. */
-const TYPES: Readonly<Record<KeyType, string>> = { int64: 'INTEGER', text: 'TEXT' }
-
 /** A row is an array, because an object would cost more. */
 type ArrayRow = Readonly<Record<number, SQLOutputValue>>
-
-/** Creates the table of a collection, if there is none. @throws {Error} if there is one with keys of another type */
-export function createTable(db: DatabaseSync, name: string, key: KeyType): void {
-  const type = TYPES[key]
-  const columns = db.prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid').all(name)
-  const [, keyColumn] = columns
-  if (keyColumn !== undefined && keyColumn['type'] !== type) throw new Error(otherKeys(name, key))
-  db.exec(define(name, type, COLUMNS).replace('TABLE', 'TABLE IF NOT EXISTS'))
-}
-
-/** The definitions that the table of a collection may have, with the names that its columns have. */
-export function tableDefinitions(db: DatabaseSync, name: string): string[] {
-  const columns = columnsOf(db, name)
-  return Object.values(TYPES).map((type) => define(name, type, columns))
-}
-
-function define(name: string, type: string, [owner, key, item]: readonly string[]): string {
-  return `CREATE TABLE "${name}" (
-    ${owner} TEXT NOT NULL,
-    ${key} ${type} NOT NULL,
-    ${item} TEXT NOT NULL, -- as JSON, the form that it is answered in
-    PRIMARY KEY (${owner}, ${key})
-  ) WITHOUT ROWID, STRICT`
-}
-
-/** The columns of a table that an earlier version made have other names, in the same order. */
-function columnsOf(db: DatabaseSync, name: string): string[] {
-  const info = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name)
-  return info.map((column) => String(column['name']))
-}
 
 /**
  * Opens the table of a collection.

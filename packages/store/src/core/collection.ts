@@ -7,8 +7,8 @@ import {
   type KeyType,
   MAX_OWNER_BYTES,
 } from '@plant-store/engine/for-store'
-import { readList } from './core/lists.ts'
-import { INT64_MAX, INT64_MIN, type Database } from './core/database.ts'
+import { readList } from './lists.ts'
+import { INT64_MAX, INT64_MIN, type Database } from './database.ts'
 
 /** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
 const MAX_KEY_BYTES = 1024
