@@ -94,7 +94,7 @@ export interface Collection<Item, K extends Key = bigint> {
  * Which items a page has: at most `limit`, after a cursor. Absent: all, from the first one. With the limit 0 it is empty, and
  * no page follows it.
  */
-interface PageRequest {
+export interface PageRequest {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }

@@ -1,10 +1,5 @@
-import {
-  type OpenStore,
-  StartupError,
-  type Store,
-  type StoreOptions,
-} from '@plant-store/engine/for-store'
-import { makeCollection } from './core/collection.ts'
+// Opens the store that DATABASE_URL names.
+import { type OpenStore, StartupError, type StoreOptions } from '@plant-store/engine/for-store'
 import type { Database } from './core/database.ts'
 
 /** Names of collections: names that SQL takes without quotes, but not those of tables of earlier versions or of the database. */
@@ -32,27 +27,9 @@ const NAME_ADVICE =
  * })
  * ```
  */
-export const openStore: OpenStore = async (options) => {
-  const database = await openDatabase(options)
-  return {
-    ...portOf(database),
-    isEmpty: () => database.isEmpty(),
-    ping: () => database.ping(),
-    stats: () => database.stats(),
-    close: () => database.close(),
-  }
-}
+export const openStore: OpenStore = openDatabase
 
-/** Methods of the port. */
-export function portOf(database: Database): Pick<Store, 'collection' | 'counts' | 'dataVersion'> {
-  return {
-    collection: (name, { parse, write }) => makeCollection(database, name, parse, write),
-    counts: () => countItems(database),
-    dataVersion: () => database.dataVersion(),
-  }
-}
-
-/** Opens the database with the tables of these collections. @throws {StartupError} */
+/** Opens a store with its tables: for commands that read and write them. @throws {StartupError} */
 export async function openDatabase(options: StoreOptions): Promise<Database> {
   checkNames(Object.keys(options.collections))
   if ('file' in options.database) {
@@ -73,12 +50,4 @@ function checkNames(names: readonly string[]): void {
         `the collection ${same.join(' or ')} needs another name: ${NAME_ADVICE}`,
       )
   }
-}
-
-async function countItems({ tables }: Database): Promise<Readonly<Record<string, number>>> {
-  const counts = [...tables].map(async ([name, table]) => {
-    const entries = await table.entries()
-    return [name, entries.length] as const
-  })
-  return Object.fromEntries(await Promise.all(counts))
 }

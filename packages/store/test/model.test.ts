@@ -3,7 +3,6 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { makeCollection } from '../src/core/collection.ts'
 import type { Collection, Key } from '@plant-store/engine/for-store'
 import { startEngines } from '../../../test/support/stores/store-engines.ts'
 import { fields, parse, stringify } from '../../../test/support/inner/json.ts'
@@ -14,7 +13,7 @@ const stores = await Promise.all(
     // On a slow machine an answer may take longer than a caller waits.
     const { store } = await open(t, { DATABASE_POOL_SIZE: 5, DATABASE_TIMEOUT: 60 })
     const collectionOf = (name: string): Collection<unknown, Key> =>
-      makeCollection(store, name, parse)
+      store.collection(name, { parse })
     return { plants: collectionOf('plants'), notes: collectionOf('notes') }
   }),
 )

@@ -2,13 +2,11 @@
 import type { Test } from 'tap'
 import { accessTokens } from '@plant-store/engine/for-testing'
 import type { AccessTokens } from '../../../packages/engine/src/auth/access-tokens.ts'
-import { makeCollection } from '../../../packages/store/src/core/collection.ts'
-import { openDatabase, portOf } from '../../../packages/store/src/open.ts'
+import { openDatabase } from '../../../packages/store/src/open.ts'
 import { type Product, readConfig } from '@plant-store/engine'
 import {
   type Collection,
   parseJson,
-  type Store,
   storedCollections,
   type StoreOptions,
 } from '@plant-store/engine/for-store'
@@ -22,7 +20,7 @@ export type Note = components['schemas']['Note']
 export const COLLECTIONS = { plants: { key: 'int64' }, notes: { key: 'text' } } as const
 
 /** A store with its two collections, and its database. It is itself the collection of plants. */
-export interface TestStore extends Database, Store, Collection<Plant> {
+export interface TestStore extends Database, Collection<Plant> {
   readonly notes: Collection<Note, string>
   readonly tokens: AccessTokens
 }
@@ -64,20 +62,19 @@ export async function openNewFile(
   return { store, file }
 }
 
-/** Adds the methods of the store and of its collections to an open database. */
+/** Adds collections to an open database, and the methods of one of them. */
 function collectionsOf(database: Database): TestStore {
-  const plants = makeCollection<Plant>(database, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
-  const port = portOf(database)
-  const { collection, counts } = port
-  return Object.assign(
-    database,
-    plants,
-    { collection, counts },
-    {
-      notes: makeCollection<Note, string>(database, 'notes', toNote),
-      tokens: accessTokens(port),
-    },
-  )
+  const parsePlant = (text: string) => JSON.parse(text) as Plant // as the store wrote it
+  const plants = database.collection<Plant, bigint>('plants', { parse: parsePlant })
+  return Object.assign(database, {
+    create: plants.create.bind(plants),
+    find: plants.find.bind(plants),
+    update: plants.update.bind(plants),
+    delete: plants.delete.bind(plants),
+    list: plants.list.bind(plants),
+    notes: database.collection<Note, string>('notes', { parse: toNote }),
+    tokens: accessTokens(database),
+  })
 }
 
 function toNote(text: string): Note {

@@ -1,4 +1,17 @@
+// The number of items in each collection, and its words.
 import { ACCESS_TOKENS } from '@plant-store/engine/for-store'
+import type { Database } from './database.ts'
+
+/** Counts the items of each collection, up to the most that `entries` returns. */
+export async function countItems({
+  tables,
+}: Pick<Database, 'tables'>): Promise<Readonly<Record<string, number>>> {
+  const counts = [...tables].map(async ([name, table]) => {
+    const entries = await table.entries()
+    return [name, entries.length] as const
+  })
+  return Object.fromEntries(await Promise.all(counts))
+}
 
 /** Describes the counts of collections in words: "2 items and 1 tokens". */
 export function describeCounts(counts: Readonly<Record<string, number>>): string {

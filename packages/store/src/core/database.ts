@@ -67,8 +67,8 @@ export interface Slot {
   readonly read: (deadline: number) => Promise<unknown>
 }
 
-/** A database with the tables of collections. Every method may fail with StoreUnavailable (errors.ts). */
-export interface Database extends Omit<Store, 'collection' | 'counts'> {
+/** A store, and what its collections need of it. Every method may fail with StoreUnavailable (errors.ts). */
+export interface Database extends Store {
   /** By the names of the collections. */
   readonly tables: ReadonlyMap<string, Table>
   /** Milliseconds for an operation. An embedded store bounds only the chunks of lists, which wait for one another. */

@@ -6,12 +6,17 @@ import { prepareSchema } from './create-tables.ts'
 import { PostgresTable } from './table.ts'
 import { NotDone } from './writes.ts'
 import {
+  type Collection,
   type Collections,
+  type ItemFormat,
+  type Key,
   reasonOf,
   StartupError,
   type StoreOptions,
   type StoreStats,
 } from '@plant-store/engine/for-store'
+import { StoredCollection } from '../core/collection.ts'
+import { countItems } from '../core/counts.ts'
 import type { Database } from '../core/database.ts'
 
 /** The shared store, on PostgreSQL. Any number of processes may use it. */
@@ -48,6 +53,14 @@ export class PostgresStore implements Database {
     } catch (error) {
       throw new StartupError(`DATABASE_URL ${placeOf(url)}: ${reasonOf(error)}`, { cause: error })
     }
+  }
+
+  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K> {
+    return new StoredCollection<Item, K>(this, name, format)
+  }
+
+  counts(): Promise<Readonly<Record<string, number>>> {
+    return countItems(this)
   }
 
   async ping(): Promise<void> {

@@ -1,0 +1,58 @@
+// The last page of each owner in a table. Callers poll, and mostly for the same page.
+import { LRUCache } from 'lru-cache'
+import type { Chunk, Rows } from '../core/database.ts'
+
+/** The most owners whose last page is cached. */
+const MAX_PAGES = 10_000
+/** The most characters of all these pages. */
+const MAX_LENGTH = 16 << 20
+/** The most characters of one page. */
+const MAX_PAGE_LENGTH = 8192
+/** The memory of a cached page beside its rows, in characters. */
+const PAGE_OVERHEAD = 500
+
+interface Page {
+  readonly chunk: Chunk
+  readonly rows: Rows
+}
+
+/** Pages by their owners. A page is gone when one of its owner's items is written, or another program writes. */
+export class PageCache {
+  readonly #dataVersion: () => number
+  readonly #pages = new LRUCache<string, Page>({
+    max: MAX_PAGES,
+    maxSize: MAX_LENGTH,
+    maxEntrySize: MAX_PAGE_LENGTH,
+    sizeCalculation: ({ rows }, owner) => rows.text.length + owner.length + PAGE_OVERHEAD,
+  })
+  #version: number
+
+  /** @param dataVersion a number that changes when another program has written: see engine/src/store.ts */
+  constructor(dataVersion: () => number) {
+    this.#dataVersion = dataVersion
+    this.#version = dataVersion()
+  }
+
+  get(chunk: Chunk): Rows | undefined {
+    const version = this.#dataVersion()
+    if (version !== this.#version) this.#pages.clear()
+    this.#version = version
+    const page = this.#pages.get(chunk.owner)
+    return page && isSame(page.chunk, chunk) ? page.rows : undefined
+  }
+
+  set(chunk: Chunk, rows: Rows): void {
+    this.#pages.set(chunk.owner, { chunk, rows })
+  }
+
+  /** Forgets the page of an owner. */
+  delete(owner: string): void {
+    this.#pages.delete(owner)
+  }
+}
+
+/** Whether two chunks of an owner have the same bounds. */
+function isSame(left: Chunk, right: Chunk): boolean {
+  const isSameRange = left.after === right.after && left.end === right.end
+  return isSameRange && left.most === right.most && left.length === right.length
+}
