@@ -1,3 +1,4 @@
+// `npm start`: runs the service.
 import { start } from '@plant-store/engine'
 import { product } from './product.ts'
 

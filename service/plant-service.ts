@@ -1,10 +1,13 @@
+// The methods of the plants: one for each operation of the contract.
 import type { components, Request, Result } from './contract.gen.ts'
 import { refusal, type Collection } from '@plant-store/engine'
 
-/** Texts of white space only. The contract's pattern says so of ASCII: not every client can read others in a pattern. */
+/**
+ * A name of white space only. The contract refuses ASCII white space by a pattern; Unicode's is refused here, because some
+ * client generators can't read it in a pattern.
+ */
 const BLANK = /^[\s\x1C-\x1F\x85]*$/
 
-/** The operations of the contract, a method for each operationId. */
 export class PlantService {
   readonly #plants: Collection<components['schemas']['Plant']>
 

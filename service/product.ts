@@ -1,9 +1,9 @@
+// The service in one place: names, contract, store, collections, and the classes with the methods.
 import { contract } from './contract.gen.ts'
 import { defineProduct } from '@plant-store/engine'
 import { PlantService } from './plant-service.ts'
 import { openStore } from '@plant-store/store'
 
-/** What this service is: its names, its contract, what it stores, and the classes with the methods of its operations. */
 export const product = defineProduct({
   name: 'plants',
   tokenPrefix: 'plant',

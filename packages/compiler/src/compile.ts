@@ -159,26 +159,26 @@ export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'nam
  * Compiles an OpenAPI 3.1 document. It refuses a document if the service can't serve a part of it as described.
  * @param file the path of a YAML file
  * @param product the hooks of the product
- * @param note is told each note, with file and line
+ * @param warn gets each warning, with file and line
  * @throws {StartupError} with file, line, reason and advice for each error
  */
 export async function compile(
   file: string,
   product: ProductHooks = {},
-  note?: (line: string) => void,
+  warn?: (line: string) => void,
 ): Promise<Compiled> {
-  return accept(await inspect(file, product), note)
+  return accept(await inspect(file, product), warn)
 }
 
 /** The compiled contract of a document without errors. @throws {StartupError} with all errors */
 export function accept(
   { compiled, errors, warnings, names }: Inspected,
-  note?: (line: string) => void,
+  warn?: (line: string) => void,
 ): Compiled {
   if (errors.length > 0 || compiled === undefined)
     throw new StartupError(
       [...toLines(errors), adviseWithout({ errors, names }) ?? []].flat().join('\n'),
     )
-  for (const warning of warnings) note?.(`note: ${toLine(warning)}`)
+  for (const warning of warnings) warn?.(`warning: ${toLine(warning)}`)
   return compiled
 }

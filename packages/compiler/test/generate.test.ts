@@ -308,7 +308,11 @@ webhooks: { c: { get: { parameters: [{ name: c, in: query, style: spaceDelimited
       lines.slice(4, -1).join('\n'),
       /openapi.yaml:7: .*type[^]*openapi.yaml:9: the pattern is not a regular/,
     )
-    t.match(lines[4], /^note: .*openapi.yaml:10: this style is not served/, 'no operation uses it')
+    t.match(
+      lines[4],
+      /^warning: .*openapi.yaml:10: this style is not served/,
+      'no operation uses it',
+    )
     t.equal(lines.at(-1), '1 of 4 operations are served')
     writeFileSync(
       `${folder}/openapi.yaml`,
@@ -398,7 +402,7 @@ t.test('responses with an extension alone describe no status', async (t) => {
 t.test('a line that is half written is a fault of that line, and hides no other', async (t) => {
   const folder = t.testdir()
   for (const [line, fault] of [
-    ['servers:', /note: .*openapi.yaml:3: this is empty/],
+    ['servers:', /warning: .*openapi.yaml:3: this is empty/],
     ['servers: [{ url: }]', /openapi.yaml:3: The field `url`/],
     ['servers: [{ url: "/{a}", variables: }]', /openapi.yaml:3: The `a` variable/],
     ['components:', /openapi.yaml:6: Can't resolve \$ref/],

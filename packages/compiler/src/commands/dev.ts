@@ -1,5 +1,5 @@
-// `npm run dev`: runs the service for development. The first process starts the service as a second process, and
-// starts it again when a file is newer than that start. So no change is missed, whenever it comes.
+// `npm run dev`: runs the service for development. The first process starts the service as a second process, and starts it
+// again when a file is newer than the start. So no change is missed.
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
@@ -13,25 +13,25 @@ import { printError, readWords, runCommand } from '@plant-store/engine/for-comma
 
 const USAGE = `usage: dev [--examples]   runs the service, which follows its contract and its code while they change
   --examples   answers an operation without a method with the first example of the contract`
-/** The word with which the command runs itself as the service. */
+/** The argument for the second process. */
 const SERVICE = 'service'
-/** Follows this word, if an operation without a method is answered with an example. */
+/** A further argument: operations without a method answer an example. */
 const EXAMPLES = 'examples'
-/** The program that was started, and the folder with the code. */
+/** The started program, and the folder with the code. */
 const PROGRAM = String(process.argv[1])
 const CODE = dirname(PROGRAM)
 const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
 const FOLDER = join(CODE, '../.dev')
 const LAST_GOOD = join(FOLDER, 'openapi.yaml')
 const TYPES = join(FOLDER, 'tsconfig.json')
-/** Checks the types of the service without those of the tests, and only where they have changed. */
+/** Checks the types of the service, without the tests, and only the changed ones. */
 const TYPES_OF_SERVICE = {
   extends: '../tsconfig.json',
   compilerOptions: { incremental: true, tsBuildInfoFile: 'types.json', pretty: false },
   include: [CODE],
 }
 
-/** The programs that check the contract and the code, in this order: their subject, their words, and the stream they print to. */
+/** The programs that check the contract and the code, in this order: their subject, their arguments, and the stream they print to. */
 const CHECKS = [
   { name: 'contract', words: [join(CODE, 'generate.ts')], output: 'stderr' },
   {
@@ -51,8 +51,7 @@ export async function dev(load: () => Promise<{ product: Product }>): Promise<vo
   })
 }
 
-/** The first process: starts the service again after changes. */
-/** @param words with which the command runs itself */
+/** The first process: starts the service again after changes. @param words the arguments of the second process */
 async function followChanges(words: readonly string[]): Promise<never> {
   let checks = new AbortController()
   process.once('exit', () => checks.abort())
@@ -74,7 +73,7 @@ async function followChanges(words: readonly string[]): Promise<never> {
   }
 }
 
-/** Whether code, or a document in one of these folders, has been written since. Generated types have no effect at run time. */
+/** Whether code, or a document in one of these folders, has been written since. Generated types don't count. */
 function isChanged(since: number, folders: Iterable<string>): boolean {
   const files = (cwd: string, pattern: string) =>
     globSync(pattern, { cwd }).map((name) => join(cwd, name))
@@ -85,7 +84,7 @@ function isChanged(since: number, folders: Iterable<string>): boolean {
   })
 }
 
-/** Writes the types, and prints the lines that `npm run check` would print. Lines that were printed last time are left out. */
+/** Writes the types, and prints the lines of `npm run check`, except the lines of the last time. */
 async function runChecks(said: Map<string, string>, signal: AbortSignal): Promise<void> {
   for (const { name, words, output } of CHECKS) {
     const { text, isFailed } = await runProgram(words, output, signal)
@@ -111,15 +110,15 @@ function runProgram(words: readonly string[], output: 'stdout' | 'stderr', signa
 async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
   enableCompileCache(join(FOLDER, 'cache'))
   process.once('disconnect', () => process.exit())
-  const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
+  const { product } = await load() // before the log is opened, so that Node prints the place of an error in the code
   await runService(product, {
     readDraft: ({ BASE_URL }, hooks) => readLatest(product, hooks, BASE_URL),
   })
 }
 
 /**
- * Reads the contract, without the operations that have a fault. If no operation can be served, the last good contract is
- * served, if it has the same title: another title means another contract.
+ * Reads the contract, without the operations with errors. If no operation can be served, the last good contract is served,
+ * if it has the same title: another title means another contract.
  */
 async function readLatest(
   product: Product,
@@ -129,7 +128,7 @@ async function readLatest(
   const { readDraft, UnreadableDocument } = await import('./draft.ts')
   const file = fileURLToPath(product.contract.file)
   let unread: readonly string[] = []
-  // `npm run generate`, which is one of the checks, tells why a document can't be read.
+  // `npm run generate`, one of the checks, says why a document can't be read.
   const read = (path: string) =>
     readDraft(path, baseUrl, hooks, process.argv[3] === EXAMPLES).catch((error: unknown) => {
       if (error instanceof UnreadableDocument) unread = error.files

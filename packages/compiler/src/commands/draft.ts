@@ -1,4 +1,4 @@
-// Serves a document with errors, as far as possible: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
+// Serves the operations without errors of a document: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
 import { adviseWithout, inspect } from '../compile.ts'
 import { examplesOf } from '../operations/examples.ts'
 import { type Diagnostic, toLine, toLines } from '../read/diagnostics.ts'
@@ -14,18 +14,18 @@ import {
 export { UnreadableDocument } from '../read/document.ts'
 
 export interface Draft {
-  /** Without the operations that have errors; undefined if an error concerns the whole document. */
+  /** The operations without errors; undefined if an error concerns the whole document. */
   readonly contract: Contract | undefined
-  /** Also of a document that can't be served. */
+  /** Known even if the document can't be served. */
   readonly title: string | undefined
-  /** The absolute paths of its files, also of those that are missing. */
+  /** The absolute paths of its files, missing ones included. */
   readonly files: readonly string[]
 }
 
 /**
  * Compiles a document. An operation with an error is left out, and is in `refused`.
- * @param hasExamples whether an operation without a method is answered with an example, also if no request wishes for one
- * @throws {StartupError} if it can't be read as YAML
+ * @param hasExamples whether an operation without a method answers an example without being asked for one
+ * @throws {StartupError} if the document is no valid YAML
  */
 export async function readDraft(
   file: string,
@@ -70,22 +70,22 @@ function addressOf(
 /**
  * Says how each operation of a document would be served.
  * @param refsWithin the widest folder of its other files
- * @returns lines: the operations, notes, errors, and how many are served
+ * @returns lines: the operations, warnings, errors, and how many operations are served
  */
 export async function dryRun(file: string, refsWithin?: string): Promise<string[]> {
   const { names, errors, warnings } = await inspect(file, undefined, refsWithin)
   const operations = [...names.keys()]
   const advice = adviseWithout({ errors, names })
   const isRefused = (operation: string) => errors.some((error) => concerns(error, operation))
-  const hasNote = (operation: string) => warnings.some((warning) => concerns(warning, operation))
+  const hasWarning = (operation: string) => warnings.some((warning) => concerns(warning, operation))
   const lines = operations.map((operation) => {
     if (isRefused(operation)) return `${operation}: refused`
-    return `${operation}: ${hasNote(operation) ? 'served with a note' : 'served'}`
+    return `${operation}: ${hasWarning(operation) ? 'served with a warning' : 'served'}`
   })
   const served = operations.filter((operation) => !isRefused(operation))
   return [
     ...lines,
-    ...warnings.map((warning) => `note: ${toLine(warning)}`),
+    ...warnings.map((warning) => `warning: ${toLine(warning)}`),
     ...toLines(errors).map((line) => `refused: ${line}`),
     ...(advice === undefined ? [] : [advice]),
     `${served.length} of ${operations.length} operations are served`,

@@ -16,16 +16,16 @@ import { printError, readWords, runCommand } from '@plant-store/engine/for-comma
  * @param file the path of the OpenAPI document
  * @param target the path of the generated file
  * @param product the hooks of the product
- * @param note is told each note, with file and line
- * @throws {StartupError} with file, line and reason of each fault
+ * @param warn gets each warning, with file and line
+ * @throws {StartupError} with file, line and reason of each error
  */
 export async function generateTypes(
   file: string,
   target: string,
   product: ProductHooks = {},
-  note?: (line: string) => void,
+  warn?: (line: string) => void,
 ): Promise<string> {
-  return writeGenerated(await inspect(file, product), { file, target }, note)
+  return writeGenerated(await inspect(file, product), { file, target }, warn)
 }
 
 interface Paths {
@@ -35,13 +35,13 @@ interface Paths {
   readonly target: string
 }
 
-/** The text of the generated file. @throws {StartupError} with file, line and reason of each fault */
+/** The content of the generated file. @throws {StartupError} with file, line and reason of each error */
 export function writeGenerated(
   inspected: Inspected,
   { file, target }: Paths,
-  note?: (line: string) => void,
+  warn?: (line: string) => void,
 ): string {
-  const compiled = accept(inspected, note)
+  const compiled = accept(inspected, warn)
   const { root, schemas, operations } = inspected
   const types = writeTypes(root, schemas, [...operations.values()])
   const imported = ['CompiledContract', 'RequestOf', 'ResultOf']

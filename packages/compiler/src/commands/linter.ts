@@ -1,5 +1,5 @@
-// Redocly's linter as a program that reads the folder of a contract, and nothing else: it follows each reference that it sees, so
-// that the author of a document could make it ask any URL, and read any file.
+// Runs Redocly's linter as a program that reads the folder of a contract only: it follows each reference, so the author of a
+// document could make it ask any URL and read any file.
 import { spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
@@ -8,9 +8,9 @@ import type { Product } from '@plant-store/engine'
 import { readWords, runCommand } from '@plant-store/engine/for-commands'
 
 const LINTER = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
-/** Packed, this file and the other are JavaScript. */
+/** In a package, this file and offline.ts are JavaScript. */
 const OFFLINE = import.meta.resolve(`./offline${extname(import.meta.filename)}`)
-/** The file in which the linter stores the problems that it leaves out. */
+/** The linter's file of ignored problems. */
 export const LEFT_OUT = '.redocly.lint-ignore.yaml'
 const USAGE = `usage: lint <file>              says what the linter finds in a document
        [--format=stylish]      a line for each problem
@@ -21,10 +21,10 @@ const OPTIONS = {
 } as const
 
 /**
- * The words for Node to run the linter in a folder. Node's permissions (https://nodejs.org/api/permissions.html) keep it from other
- * files, offline.ts from the network.
+ * The arguments with which Node runs the linter in a folder. Node's permissions (https://nodejs.org/api/permissions.html) deny
+ * other files, and offline.ts denies the network.
  * @param words the name of a document, and options of the linter
- * @param folders that it may read, besides the one that it works in
+ * @param folders to read, besides the working folder
  */
 export function linterWords(
   folder: string,

@@ -1,15 +1,15 @@
-// The first commit of a new service.
+// Makes the first commit of a new service.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { environmentWithout, reasonOf } from '@plant-store/engine/for-compiler'
 
 const execute = promisify(execFile)
-/** The variables that lead git to another repository: a hook of git, such as `pre-commit`, sets them. */
+/** The variables that lead git to another repository. A git hook, such as `pre-commit`, sets them. */
 const OF_ANOTHER =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES|ALTERNATE_OBJECT_DIRECTORIES|TEMPLATE_DIR)$/
 
 /**
- * Makes a repository with one commit. The author is the user of git's configuration. If there is none, it is the service.
+ * Makes a repository with one commit. Its author is the user of git's configuration, or else the service.
  * @returns why there is no commit, if there is none
  */
 export async function commit(folder: string, message: string): Promise<string | undefined> {

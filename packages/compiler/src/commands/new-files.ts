@@ -20,17 +20,17 @@ import { readTemplates, type Source } from './templates.ts'
 import type { ProductHooks } from '@plant-store/engine/for-compiler'
 
 export interface Made {
-  /** What was left out, and why. */
-  readonly notes: readonly string[]
+  /** The steps that were left out, and why. */
+  readonly warnings: readonly string[]
 }
 
 const execute = promisify(execFile)
-/** The most bytes that the linter may print: it may say much of a document. */
+/** The most bytes of the linter's output: it has a line or more for each problem. */
 const MAX_OUTPUT = 2 ** 26
 const CONTRACT = 'openapi.yaml'
 const GENERATED = 'service/contract.gen.ts'
 const NGINX = 'deploy/nginx.conf'
-/** Where a service finds the rules of the linter that come with the compiler. */
+/** The linter's rules, which come with the compiler: their place from the folder of a service. */
 const RULES = 'node_modules/@plant-store/compiler/dist/read/refusals.yaml'
 
 /** Makes the service in an empty folder. */
@@ -49,7 +49,7 @@ export async function makeService(plan: Plan, folder: string, source: Source): P
   await leaveOutProblems(folder)
   const left = await addPackages(templates, plan, { ...source, folder })
   const uncommitted = await commit(folder, `Make ${plan.title}`)
-  return { notes: [left, uncommitted].filter((note) => note !== undefined) }
+  return { warnings: [left, uncommitted].filter((warning) => warning !== undefined) }
 }
 
 function writeFile(folder: string, file: string, text: string): void {
@@ -77,7 +77,7 @@ async function codeOf(
   ])
 }
 
-/** What product.ts says that a contract is compiled with. */
+/** The hooks of product.ts, as the contract is compiled with them. */
 function hooksOf({ guards, errorBody }: Plan): ProductHooks {
   const guardsByName = Object.fromEntries(guards.map((name) => [name, () => undefined]))
   if (errorBody === undefined) return { guards: guardsByName }
@@ -85,11 +85,11 @@ function hooksOf({ guards, errorBody }: Plan): ProductHooks {
   return { guards: guardsByName, errorBody: code }
 }
 
-/** The strict rules of `redocly.yaml` hold for what is written from now on. */
+/** Stores the problems of the document as they are: the strict rules of `redocly.yaml` hold for later changes only. */
 async function leaveOutProblems(folder: string): Promise<void> {
   const file = join(folder, 'redocly.yaml')
   const text = readFileSync(file, 'utf8')
-  // The packages are not there yet.
+  // The packages are not installed yet.
   const rules = join(dirname(import.meta.dirname), 'read/refusals.yaml')
   writeFileSync(
     file,

@@ -1,7 +1,7 @@
 // The names of a new service, from the title of its contract.
 
 export interface Names {
-  /** The title, without the characters that a text between quotes can't have. */
+  /** The title, without the characters that a quoted string can't have. */
   readonly title: string
   /** The name in product.ts: `a-z` and `0-9`, so that metrics, tables, hosts and pods can have it. */
   readonly name: string
@@ -9,7 +9,7 @@ export interface Names {
   readonly slug: string
 }
 
-/** Words that say nothing of a service, and versions. */
+/** Words without information about a service, and versions. */
 const EMPTY_WORD = /^(api|openapi|rest|service|the|v?\d+)$/
 /** The longest name that product.ts takes. */
 const MAX_LENGTH = 32
@@ -33,7 +33,7 @@ export function namesFrom(title: string, fallback: string): Names {
   }
 }
 
-/** The words of a text in small letters, without accents. */
+/** The words of a title in small letters, without accents. */
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replaceAll(/[\p{M}'’]/gu, '')
   return plain.toLowerCase().match(/[a-z0-9]+/g) ?? []

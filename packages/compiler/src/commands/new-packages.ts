@@ -8,13 +8,13 @@ import { cloneOf, type Project, type Ranges, type Source, type Templates } from 
 import { environmentWithout, reasonOf } from '@plant-store/engine/for-compiler'
 
 const execute = promisify(execFile)
-/** The packages that the service runs on, and those that only its author needs. */
+/** The packages that the service runs on, and the packages of its author. */
 const RUNNING = ['engine', 'json-schema', 'store']
 const WRITING = ['compiler', 'testing']
-/** What the author needs beside them: peers of testing and compiler, and the tools of `npm run check`. */
+/** The author's other packages: peers of testing and compiler, and the tools of `npm run check`. */
 const TOOLS = ['@types/node', 'prettier', 'tap', 'typescript']
 const VENDOR = 'vendor'
-/** Code and tests, without what is generated. */
+/** Code and tests, without generated files. */
 const CODE = "service test '!**/*.md' '!**/*.gen.ts'"
 
 interface Place extends Source {
@@ -37,12 +37,12 @@ export async function addPackages(
   const { name, version } = manifest
   const packages = { '': manifest, ...templates.lock }
   writeJson(join(folder, 'package.json'), manifest)
-  // npm takes from it the versions with which these packages were tested, and leaves out what the service does not need.
+  // npm takes the tested versions from it, and leaves out the packages that the service does not need.
   const lock = { name, version, lockfileVersion: 3, requires: true, packages }
   const lockFile = join(folder, 'package-lock.json')
   writeJson(lockFile, lock)
   try {
-    // The cache has what `npm ci` has installed, most often.
+    // The cache usually has all packages of `npm ci`.
     await finishLock(folder, '--offline').catch(() => finishLock(folder, '--prefer-offline'))
     return undefined
   } catch (error) {
@@ -52,7 +52,7 @@ export async function addPackages(
   }
 }
 
-/** Lets npm complete the lock file, and take out what the service does not need. */
+/** Lets npm complete the lock file, and remove unused packages. */
 async function finishLock(folder: string, source: '--offline' | '--prefer-offline'): Promise<void> {
   const words = ['install', '--package-lock-only', '--ignore-scripts', source]
   const env = environmentWithout(/^npm_config_local_prefix$/) // the folder in which npm runs this command
@@ -61,7 +61,7 @@ async function finishLock(folder: string, source: '--offline' | '--prefer-offlin
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
-/** What package.json says for each package of ours. */
+/** The version or file of each of our packages, for package.json. */
 async function rangesOf({ version }: Project, place: Place): Promise<Ranges> {
   const names = [...RUNNING, ...WRITING].map((name) => `@plant-store/${name}`)
   const tarballs = place.isFromRegistry ? undefined : await tarballsFor(version, names, place)
@@ -77,7 +77,7 @@ async function rangesOf({ version }: Project, place: Place): Promise<Ranges> {
 
 type Tarballs = readonly (readonly [name: string, file: string])[]
 
-/** The tarballs of packages. Undefined if there are none where the command runs. */
+/** The tarballs of our packages; undefined if there are none beside the command. */
 async function tarballsFor(
   version: string,
   names: readonly string[],
@@ -85,14 +85,14 @@ async function tarballsFor(
 ): Promise<Tarballs | undefined> {
   const clone = cloneOf(product)
   if (clone === undefined) return tarballsOf(caller, names)
-  await execute(process.execPath, ['packages/pack.ts'], { cwd: clone }) // does nothing if they are up to date
+  await execute(process.execPath, ['packages/pack.ts'], { cwd: clone }) // a no-op if they are up to date
   return names.map((name) => {
     const file = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
     return [name, join(clone, 'dist', file)]
   })
 }
 
-/** The tarballs that the service in a folder is installed from. */
+/** The tarballs from which the service in a folder is installed. */
 function tarballsOf(folder: string, names: readonly string[]): Tarballs | undefined {
   const file = join(folder, 'package.json')
   if (!existsSync(file)) return undefined
@@ -133,7 +133,7 @@ function manifestOf(project: Project, plan: Plan, ranges: Ranges) {
   }
 }
 
-/** The scripts of a new service: those of the clone, as far as they are about one service. */
+/** The scripts of a new service: the clone's scripts for one service. */
 function scriptsOf({ scripts }: Project): Ranges {
   const node = '. service/runtime.sh && '
   // So that a stack trace shows the lines of TypeScript.

@@ -1,8 +1,8 @@
-// What a person, and an agent, reads first in a new service: README.md, AGENTS.md and CHANGELOG.md.
+// Writes README.md, AGENTS.md and CHANGELOG.md of a new service: the first pages for a person and for an agent.
 import type { Plan } from './new-plan.ts'
 import { markdown } from '../operations/printing.ts'
 
-/** Writes what a person reads first, and then writes. @param at the address of the repository with the packages */
+/** Writes README.md. @param at the address of the repository with the packages */
 export function writeReadme(plan: Plan, at: string, isFromRegistry: boolean): string {
   const { title, slug, name, className } = plan
   return `# ${markdown(title)}
@@ -68,7 +68,7 @@ function upgradeLine(isFromRegistry: boolean): string {
     : 'rm vendor/*.tgz && cp ../plant-store/dist/*.tgz vendor/ && npm install ./vendor/*.tgz'
 }
 
-/** The steps that only some services need. */
+/** The steps of some services only. */
 function writeUnfinished({ guards, errorBody }: Plan, at: string): string {
   const steps = [
     ...(guards.length === 0
@@ -85,7 +85,7 @@ function writeUnfinished({ guards, errorBody }: Plan, at: string): string {
   return steps.map((step, index) => `${index + 3}. ${step}\n`).join('')
 }
 
-/** Writes what an agent needs to know, on a page. */
+/** Writes AGENTS.md. */
 export function writeAgents({ title, slug, className }: Plan): string {
   return `# ${markdown(title)}, for agents
 
@@ -131,7 +131,7 @@ Tests need no network, no Docker and no PostgreSQL.
 `
 }
 
-/** Writes the changes of a service without a release. */
+/** Writes the CHANGELOG of a service without a release. */
 export function writeChangelog({ title }: Plan): string {
   return `# Changelog
 

@@ -1,4 +1,4 @@
-// What a new service is made of, from the contract of it.
+// Plans a new service: its names, its operations, and the parts that its contract asks for.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { writeYaml } from '../read/bundle.ts'
@@ -9,19 +9,19 @@ import { classNameOf } from './stubs.ts'
 import { supportedAlternatives } from '@plant-store/engine/for-compiler'
 import { printError } from '@plant-store/engine/for-commands'
 
-/** What is made of a document. */
+/** The plan of a service. */
 export interface Plan extends Names {
-  /** The text of `openapi.yaml`. */
+  /** The content of `openapi.yaml`. */
   readonly contract: string
   readonly operations: number
-  /** The operation that the first test asks. */
+  /** The operation of the first test. */
   readonly first: FirstOperation
   readonly className: string
-  /** The security schemes whose credentials only a guard of the product can check. */
+  /** The security schemes for which the product needs a guard. */
   readonly guards: readonly string[]
-  /** Whether a gateway may send each operation a second time: none has a method such as POST (RFC 9110, section 9.2.2). */
+  /** Whether a gateway may repeat every request: no operation has a method such as POST (RFC 9110, section 9.2.2). */
   readonly isRepeatable: boolean
-  /** As TypeScript: undefined if the service knows the forms of all errors. */
+  /** As TypeScript; undefined if the built-in errors fit the contract. */
   readonly errorBody: string | undefined
 }
 
@@ -32,7 +32,7 @@ interface FirstOperation {
   readonly path: string
 }
 
-/** What is made of a document. @throws {Error} if an operation would be refused; the lines before it say why */
+/** Plans the service of a document. @throws {Error} with the reasons if an operation would be refused */
 export function planService(document: string, folder: string, described: Inspected): Plan {
   refuseErrors(described)
   const guards = guardsFor(described)
@@ -61,7 +61,7 @@ function refuseErrors({ errors, names }: Inspected): void {
   throw new Error(`refused: ${which}. Nothing is written`)
 }
 
-/** The security schemes whose credentials only a guard can check, of the operations that have no other alternative. */
+/** The security schemes that need a guard, of the operations without another alternative. */
 function guardsFor({ operations }: Inspected): string[] {
   const schemes = [...operations.values()].flatMap(({ operation }) =>
     supportedAlternatives(operation.security, {}).flat(),
@@ -70,21 +70,21 @@ function guardsFor({ operations }: Inspected): string[] {
   return [...new Set(guarded.map(({ scheme }) => scheme.name))]
 }
 
-/** The methods whose requests have one effect, however often they come (RFC 9110, section 9.2.2). */
+/** The idempotent methods (RFC 9110, section 9.2.2). */
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/
 
-/** Whether each operation may be sent a second time. */
+/** Whether a gateway may repeat every request. */
 function isRepeatable({ operations }: Inspected): boolean {
   return [...operations.values()].every(({ operation }) => IDEMPOTENT.test(operation.method))
 }
 
-/** The text of a document as one file of YAML: its bytes, if it is one. */
+/** A document as one file of YAML: unchanged, if it is one. */
 function contractOf(document: string, { compiled }: Inspected): string {
   const text = compiled?.bundle ?? readFileSync(document, 'utf8')
   return /^\s*\{/.test(text) ? writeYaml(parse(text, { intAsBigInt: true })) : text
 }
 
-/** An operation to begin the tests with: one that only reads, if there is one. */
+/** The operation of the first test: one that only reads, if there is one. */
 function firstOperation({ operations }: Inspected): FirstOperation {
   const listed = [...operations.values()].map(({ normal }) => normal)
   const reading = listed.find(({ method }) => method === 'GET') ?? listed[0]

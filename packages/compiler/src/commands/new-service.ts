@@ -29,7 +29,7 @@ export function newService(product: Product | undefined): Promise<void> {
     const plan = planService(document, basename(folder), described)
     const unfinished = `${folder}.unfinished`
     mkdirSync(dirname(unfinished), { recursive: true })
-    mkdirSync(unfinished) // fails if it exists: nothing of a person is removed
+    mkdirSync(unfinished) // fails if it exists: nobody's files are removed
     try {
       const result = await makeService(plan, unfinished, {
         product,
@@ -61,6 +61,6 @@ function sayNext(plan: Plan, name: string, result: Made & { readonly folder: str
     ...(hasProblems
       ? [`${LEFT_OUT} has what the linter says of the document: \`npm run check\` leaves it out`]
       : []),
-    ...result.notes,
+    ...result.warnings,
   ]
 }

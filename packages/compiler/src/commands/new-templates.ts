@@ -1,4 +1,4 @@
-// Makes the files of a new service from those that it has in common with this one: its names, and what only a clone has.
+// Makes the files of a new service from the templates: with its names, and without the parts of a clone.
 import type { Plan } from './new-plan.ts'
 import type { Templates } from './templates.ts'
 
@@ -9,15 +9,15 @@ interface Ways {
   readonly rules: string
 }
 
-/** What stands in a file of the clone, and in its place in a new service. */
+/** A place in a file of the clone, and its replacement in a new service. */
 type Edit = readonly [file: string, place: RegExp, text: string]
 
-/** Another one is not found in a new service: its links lead to the repository. */
+/** The files with links. A link to a file that a new service lacks leads to the repository. */
 const MARKDOWN = /\.md$/
-/** Names the product, as do the files in `deploy/`. */
+/** The files that name the product. */
 const NAMING = /^(Dockerfile|deploy\/.*)$/
 
-/** The files of a new service, by their paths. @throws {Error} if a file of the clone has not the place of an edit */
+/** The files of a new service, by their paths. @throws {Error} if a file of the clone lacks the place of an edit */
 export function fitTemplates(
   templates: Templates,
   plan: Plan,
@@ -78,7 +78,7 @@ function renamer({ project, title, name }: Templates, plan: Plan): (text: string
 
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** Makes links to files that a new service does not have lead to the repository. */
+/** Changes the links to files that a new service lacks: they lead to the repository. */
 function linkToRepository({ project, files }: Templates, file: string, text: string): string {
   const base = `${repositoryOf(project)}/${file}`
   return text.replaceAll(/\]\((?!https?:|#)([^)]+)\)/g, (link, target: string) => {

@@ -1,4 +1,4 @@
-// The code of a new service that comes from its contract: product.ts, the first test, and how nginx repeats requests.
+// Writes the files of a new service that depend on its contract: product.ts, the first test, and the settings of nginx.
 import type { Plan } from './new-plan.ts'
 import { keyCode, stringCode } from '../operations/printing.ts'
 
@@ -26,7 +26,7 @@ export function writeProduct({ name, slug, className, guards, errorBody }: Plan)
   ].join('\n')
 }
 
-/** Writes a test of a method, to begin with. It is not run until somebody has written the method. */
+/** Writes the first test of a method. It is marked `todo` until the method is written. */
 export function writeTest({ first: { id, method, path } }: Plan): string {
   return [
     '// What the methods decide. The tests that come from the contract are in contract.test.ts.',
@@ -53,7 +53,7 @@ const NO_REPEATS = `# A replica that stops may close a connection before it has 
       # it is a POST or a PATCH: if all of them can be repeated safely, add non_idempotent.
       proxy_next_upstream error timeout;`
 
-/** Writes the configuration of nginx. @param text that of the product */
+/** Writes the configuration of nginx. @param text the configuration of the product */
 export function writeNginx(text: string, { isRepeatable }: Plan): string {
   if (isRepeatable) return text
   return text.replace(REPEATS, NO_REPEATS).replace(/(proxy_next_upstream .*) non_idempotent/, '$1')

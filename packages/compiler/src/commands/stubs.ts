@@ -1,4 +1,4 @@
-// Writes a class with a stub for each method that is missing, for `npm run generate -- --stubs FILE`.
+// Writes a class with a stub for each missing method, for `npm run generate -- --stubs FILE`.
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,13 +16,13 @@ export interface StubClass {
   readonly methods: readonly Stub[]
 }
 
-/** The place of a method that is not written, and the text of a method to begin with. */
+/** A stub: its operation, and the code of a method to start from. */
 interface Stub {
   readonly id: string
   readonly method: string
 }
 
-/** Writes a class. Each of its methods is `notWritten`, below a comment with the method to begin with. */
+/** Writes a class. Each method is `notWritten`, below a comment with the code to start from. */
 export function writeClass({ name, code, methods }: StubClass): string {
   const stubs = methods.map(({ id, method }) => {
     const comments = lineComments(method.replaceAll(/^ {2}/gm, ''))
@@ -41,8 +41,8 @@ export function writeClass({ name, code, methods }: StubClass): string {
 }
 
 /**
- * Writes the class of the methods that no service of a product has, to a file that does not exist.
- * @throws {Error} if it exists, or nothing is missing
+ * Writes a class with the methods that no service of a product has, to a new file.
+ * @throws {Error} if the file exists, or no method is missing
  */
 export async function addStubs(product: Product, file: string): Promise<string[]> {
   if (existsSync(file)) throw new Error(`${file} exists: name a new file`)
@@ -72,14 +72,14 @@ export function missingMethods(
 }
 
 /**
- * The services of a product. Nobody calls a method, and nothing is opened: what their constructors get stands for anything.
+ * The services of a product, to read the names of their methods. No store is opened: the constructors get a proxy for anything.
  */
 async function servicesOf(product: Product): Promise<readonly object[]> {
   const collections = await openCollections(product, { collection: () => ANYTHING })
   return product.services(collections as Readonly<Record<string, unknown>>, ANYTHING)
 }
 
-/** Can be called, and each member of it is the same. */
+/** A proxy for any value: it can be called, and each of its properties is the same proxy. */
 const ANYTHING: never = new Proxy(anything, {
   get: (_, name): unknown => (name in OF_VALUES ? Reflect.get(OF_VALUES, name) : ANYTHING),
   apply: () => ANYTHING,
@@ -87,10 +87,10 @@ const ANYTHING: never = new Proxy(anything, {
 }) as never
 
 function anything(): void {
-  // Only its kind is used: it can be called, also with `new`.
+  // A target for the proxy: it can be called, with or without `new`.
 }
 
-/** What the language itself asks a value for: it is an empty text, an empty list, and no promise. */
+/** The properties that the language reads: the proxy is an empty string, an empty list, and no promise. */
 const OF_VALUES = {
   [Symbol.toPrimitive]: () => '',
   [Symbol.iterator]: () => [].values(),

@@ -1,11 +1,11 @@
-// The files that a new service has in common with this one. In a clone they are read where they are. `packages/pack.ts` puts
-// them into one file beside this one, because npm packs no .npmrc and no .gitignore.
+// Reads the templates of a new service: in a clone its own files; in a package one file beside this one, which
+// `packages/pack.ts` writes, because npm packs no .npmrc and no .gitignore.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Product } from '@plant-store/engine'
 
-/** The files of a clone that a new service gets, with its names in the place of the product's. */
+/** The files of a clone that a new service gets, with its names in place of the product's names. */
 export const FILES = [
   '.dockerignore',
   '.github/dependabot.yml',
@@ -36,9 +36,9 @@ type File = (typeof FILES)[number]
 
 export type Ranges = Readonly<Record<string, string>>
 
-/** Where the command runs. */
+/** The place of the command. */
 export interface Source {
-  /** Of the clone that the command runs in: undefined if the compiler is installed. */
+  /** The product of the clone; undefined if the compiler is installed. */
   readonly product: Product | undefined
   /** The folder in which the command was typed. */
   readonly caller: string
@@ -64,21 +64,21 @@ export interface Templates {
   readonly title: string
   readonly name: string
   readonly project: Project
-  /** The packages of the lock file, without those of the clone itself. */
+  /** The packages of the lock file, without the clone's packages. */
   readonly lock: Readonly<Record<string, object>>
   readonly files: Readonly<Record<File, string>>
 }
 
 const PACKED = join(import.meta.dirname, 'templates.json')
 
-/** Reads what was packed, or else the files of the clone with this product. */
+/** Reads the packed templates, or else the files of the clone with this product. */
 export function readTemplates(product: Product | undefined): Templates {
   if (existsSync(PACKED)) return JSON.parse(readFileSync(PACKED, 'utf8')) as Templates
   if (product === undefined) throw new Error('in a clone, run `npm run new`')
   return gatherTemplates(product)
 }
 
-/** The folder of the clone whose packages are not packed yet. Undefined if the compiler is installed. */
+/** The folder of the clone; undefined if the compiler is installed. */
 export function cloneOf(product: Product | undefined): string | undefined {
   return product === undefined || existsSync(PACKED) ? undefined : rootOf(product)
 }

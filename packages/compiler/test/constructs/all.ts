@@ -18,5 +18,5 @@ export const CONSTRUCTS: Constructs = {
 const SERVED = readFileSync('packages/compiler/SERVED.md', 'utf8')
 /** The lines of the table: a construct, how it is served, and what its author is told. */
 export const TABLE = [
-  ...SERVED.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm),
+  ...SERVED.matchAll(/^\| (.+?) +\| (served|served with a warning|refused) +\|(.*)\|$/gm),
 ].map(([, name = '', how = '', told = '']) => [name, how, told.trim()] as const)
