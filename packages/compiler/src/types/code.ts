@@ -1,0 +1,32 @@
+// Pieces of TypeScript: unions, intersections, blocks and comments.
+import { docComment } from '../operations/printing.ts'
+
+export function union(types: readonly string[]): string {
+  const distinct = [...new Set(types)].filter((type) => type !== 'never')
+  if (distinct.includes('unknown')) return 'unknown'
+  return distinct.length === 0 ? 'never' : distinct.join(' | ')
+}
+
+export function intersection(types: readonly string[]): string {
+  const distinct = [...new Set(types)].filter((type) => type !== 'unknown')
+  if (distinct.length === 0) return 'unknown'
+  return distinct.length === 1
+    ? String(distinct[0])
+    : distinct.map((type) => `(${type})`).join(' & ')
+}
+
+export const indent = (text: string) => text.replaceAll(/^/gm, '    ')
+
+/** The comment that an editor shows of a member. */
+export function comment(joint: readonly Readonly<Record<string, unknown>>[]): string {
+  const description = joint
+    .map((schema) => schema['description'])
+    .find((text) => typeof text === 'string')
+  const isDeprecated = joint.some((schema) => schema['deprecated'] === true)
+  const words = [description, isDeprecated ? '@deprecated' : undefined].filter(Boolean).join(' ')
+  return words === '' ? '' : `${docComment(words)}\n`
+}
+
+/** Members in braces, a line each. */
+export const block = (members: readonly string[]) =>
+  members.length === 0 ? '{}' : `{\n${indent(members.join('\n'))}\n}`
