@@ -15,18 +15,18 @@ export function intersection(types: readonly string[]): string {
     : distinct.map((type) => `(${type})`).join(' & ')
 }
 
-export const indent = (text: string) => text.replaceAll(/^/gm, '    ')
+export const indent = (code: string) => code.replaceAll(/^/gm, '    ')
 
-/** The comment that an editor shows of a member. */
+/** The comment of a property, which an editor shows. */
 export function comment(joint: readonly Readonly<Record<string, unknown>>[]): string {
   const description = joint
     .map((schema) => schema['description'])
-    .find((text) => typeof text === 'string')
+    .find((value) => typeof value === 'string')
   const isDeprecated = joint.some((schema) => schema['deprecated'] === true)
   const words = [description, isDeprecated ? '@deprecated' : undefined].filter(Boolean).join(' ')
   return words === '' ? '' : `${docComment(words)}\n`
 }
 
-/** Members in braces, a line each. */
+/** Properties in braces, a line each. */
 export const block = (members: readonly string[]) =>
   members.length === 0 ? '{}' : `{\n${indent(members.join('\n'))}\n}`

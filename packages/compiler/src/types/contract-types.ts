@@ -19,7 +19,7 @@ interface Described {
 /**
  * Writes the types of a contract: the interfaces `schemas`, `components` and `operations`.
  * @param schemas the compiled ones
- * @param operations those that are served
+ * @param operations the served ones
  */
 export function writeTypes(
   { components }: Oas3_1Definition,
@@ -57,7 +57,7 @@ class OperationWriter {
     this.#schemas = schemas
   }
 
-  /** The member of the interface `operations`. */
+  /** A property of the interface `operations`. */
   write({ normal, operation }: Described): string {
     const places = (['path', 'query', 'header', 'cookie'] as const).map((place) =>
       this.#writePlace(operation, place),
@@ -78,7 +78,7 @@ class OperationWriter {
     return members.length === 0 ? `${place}?: undefined;` : `${place}: ${block(members)};`
   }
 
-  /** A method always gets a parameter that is required, or that has a default. */
+  /** A method always gets a required parameter, and one with a default. */
   #writeParameter({ name, required, schema }: Parameter): string {
     const isThere = required || this.#writer.isFilledIn([this.#schemas.nodeOf(schema)])
     return `${keyCode(name)}${isThere ? '' : '?'}: ${this.#typeOf(schema)};`
@@ -103,7 +103,7 @@ class OperationWriter {
   #writeHeaders({ headers }: openapi.Response): string {
     const members = derefEntries(headers)
       .filter(([name]) => !/^content-type$/i.test(name))
-      .map(([name, { required = false, schema = TEXT }]) => {
+      .map(([name, { required = false, schema = STRING }]) => {
         const type = this.#writer.write([schema])
         return `${keyCode(name)}${required ? '' : '?'}: ${type};`
       })
@@ -128,5 +128,5 @@ class OperationWriter {
   }
 }
 
-/** The schema of a header that has none. */
-const TEXT = { type: 'string' }
+/** The schema of a header without one. */
+const STRING = { type: 'string' }

@@ -4,18 +4,18 @@ import { keyCode, valueCode } from '../operations/printing.ts'
 import { member, resolveReference } from '../read/references.ts'
 import { declaredTypes, flattenedSchema, type SchemaObject, schemasAt } from '../schemas/shapes.ts'
 
-/** Other schemas for the same values: they may make an integer an int64. */
+/** Other schemas of the same value: they may make an integer an int64. */
 export interface Context {
-  /** Schemas that apply, too. */
+  /** These apply, too. */
   readonly certain: readonly unknown[]
-  /** Schemas that may apply. */
+  /** These may apply. */
   readonly possible: readonly unknown[]
 }
 export const ALONE: Context = { certain: [], possible: [] }
 
 export type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
-/** All schemas that a value of these must fit, in which references and `allOf` are resolved. */
+/** The schemas, with the targets of their references and their `allOf`: a value must fit all. */
 export const flatten = (group: readonly unknown[]): SchemaObject[] => [
   ...new Set(group.flatMap((schema) => flattenedSchema(schema))),
 ]
@@ -32,7 +32,7 @@ export function isNever(schema: unknown): boolean {
 export const choicesOf = (schema: SchemaObject) =>
   ['anyOf', 'oneOf'].filter((key) => schema[key] !== undefined).map((key) => schemasAt(schema, key))
 
-/** The schemas that may apply to the value of a schema, and the schemas that may apply with them. */
+/** The alternatives and conditional schemas of a schema, and those in them: each may apply to its value. */
 export function possibleSchemas(schema: SchemaObject, seen = new Set<unknown>()): SchemaObject[] {
   if (seen.has(schema)) return []
   seen.add(schema)
@@ -40,7 +40,7 @@ export function possibleSchemas(schema: SchemaObject, seen = new Set<unknown>())
   return flatten(branches).flatMap((branch) => [branch, ...possibleSchemas(branch, seen)])
 }
 
-/** The schemas that apply to the value of a schema under a condition. */
+/** The schemas which apply under a condition. */
 const conditionalSchemas = (schema: SchemaObject): unknown[] => [
   ...schemasAt(schema, 'dependentSchemas'),
   ...['if', 'then', 'else'].flatMap((key) => schema[key] ?? []),
@@ -67,7 +67,7 @@ const kindOf = (value: unknown): Kind => {
 }
 const asKind = (type: string) => (type === 'integer' ? 'number' : type) as Kind
 
-/** The kinds of values that schemas allow together; undefined for all. */
+/** The kinds allowed by all schemas; undefined for any. */
 export function kindsOf(joint: readonly SchemaObject[]): Set<Kind> | undefined {
   const rules = joint.flatMap((schema) => {
     const types = declaredTypes(schema).map(asKind)
@@ -77,7 +77,7 @@ export function kindsOf(joint: readonly SchemaObject[]): Set<Kind> | undefined {
   return first && others.reduce((left, rule) => left.intersection(rule), first)
 }
 
-/** The values of `const` and `enum` that schemas allow together, as types; undefined if there are none of these keywords. */
+/** The values of `const` and `enum` allowed by all schemas, as types; undefined without these keywords. */
 export function literalsOf(
   joint: readonly SchemaObject[],
   kinds: ReadonlySet<Kind> | undefined,
@@ -108,8 +108,8 @@ function literal(value: unknown): string {
 }
 
 /**
- * The members of an object, as its schemas describe them: the schemas of each member, the required members, and the members of
- * schemas that may apply.
+ * The properties of an object: the schemas of each, the names of required ones, and the names in schemas which may
+ * apply.
  */
 export function shapeOf(joint: readonly SchemaObject[]) {
   const members = new Map<string, unknown[]>()
@@ -122,7 +122,7 @@ export function shapeOf(joint: readonly SchemaObject[]) {
   return { members, required: new Set(required), others }
 }
 
-/** The schemas around an object, as far as they describe one of its members. */
+/** The context of a property: its schemas in the context of its object. */
 export function contextOf(
   name: string,
   own: readonly unknown[],
@@ -148,17 +148,17 @@ export function isMadeExact(schema: unknown, context: Context): boolean {
   )
 }
 
-/** Whether a schema says something about members that have no schema of their own. */
+/** Whether a schema describes further properties, by pattern or by default. */
 export const hasIndex = (schema: SchemaObject) =>
   Object.keys(schema['patternProperties'] ?? {}).length > 0 ||
   ['additionalProperties', 'unevaluatedProperties'].some((key) => (schema[key] ?? false) !== false)
-/** Whether a schema says something about the members of an object. */
+/** Whether a schema names or describes properties. */
 export const hasMembers = (schema: SchemaObject) =>
   hasIndex(schema) || ['properties', 'required'].some((key) => schemasAt(schema, key).length > 0)
 export const isClosed = (schema: SchemaObject) =>
   [schema['additionalProperties'], schema['unevaluatedProperties']].includes(false)
 
-/** Whether a schema is a reference, with nothing beside it that changes its type. */
+/** Whether a schema is a reference, and no keyword beside it changes the type. */
 export const isPlainReference = (schema: unknown) =>
   isObject(schema) &&
   typeof schema['$ref'] === 'string' &&

@@ -27,31 +27,31 @@ import {
   shapeOf,
 } from './joint-schemas.ts'
 
-/** Where a schema is that has a name of its own. */
+/** The pointer of a schema with a name. */
 const COMPONENT = /^#\/components\/schemas\/(?=[^/]+$)/
 
 /**
  * The most references whose targets are written out in one type, because schemas around them change their types. Further
- * references become `unknown`: otherwise a type could double at each level.
+ * ones become `unknown`: a type could double at each level.
  */
 const MAX_WRITTEN_OUT = 1000
 
 /** Writes the types of the schemas of a document. */
 export class TypeWriter {
-  /** The types that others refer to, by their keys: names of `components/schemas`, or pointers. */
+  /** Types with a name, by names of `components/schemas`, or by pointers. */
   readonly named = new Map<string, string>()
   readonly #schemas: Schemas
-  /** The combinations of schemas that are being written, by their keys, with the names that they got: at first none. */
+  /** The names of types still being written, by key. A name is empty until the type refers to itself. */
   readonly #open = new Map<string, string>()
   readonly #ids = new Map<unknown, number>()
-  /** How many references were written out in the type that is being written. */
+  /** The number of references written out in the current type. */
   #writtenOut = 0
 
   constructor(schemas: Schemas) {
     this.#schemas = schemas
   }
 
-  /** The type of the values that fit all of these schemas. @param sentAs in a form there may be files */
+  /** The type of values which fit all schemas. @param sentAs `form`: values may be files */
   write(group: readonly unknown[], sentAs: SentAs = 'json', context = ALONE): string {
     const schemas = group.filter((schema) => schema !== true && schema !== undefined)
     const [only] = schemas
@@ -61,7 +61,7 @@ export class TypeWriter {
     return this.#writeOnce(schemas, sentAs, context)
   }
 
-  /** Writes a type, unless it is being written: a type that has itself in it needs a name. */
+  /** Writes a type. One still being written refers to itself, and gets a name. */
   #writeOnce(schemas: readonly unknown[], sentAs: SentAs, context: Context): string {
     const key = `${sentAs} ${schemas.map((schema) => this.#idOf(schema)).join()}`
     const openName = this.#open.get(key)
@@ -81,9 +81,9 @@ export class TypeWriter {
     return text
   }
 
-  /** A reference to a type that has a name. */
+  /** A reference to a named type. */
   #refer(node: unknown): string {
-    const target = tryDeref<unknown>(node) // only a schema that no operation uses leads nowhere
+    const target = tryDeref<unknown>(node) // undefined only in a schema without a user
     if (isObject(target)) return this.#nameOf(target)
     return target === false ? 'never' : 'unknown'
   }
@@ -102,12 +102,12 @@ export class TypeWriter {
 
   /** The type of a whole body or parameter. */
   writeWhole(schema: unknown, sentAs: SentAs): string {
-    const location = isObject(schema) ? findLocation(schema) : undefined // that of a text has none
+    const location = isObject(schema) ? findLocation(schema) : undefined // undefined for the schema of a string without one
     const isNamed = isObject(schema) && COMPONENT.test(location?.pointer ?? '')
     return isNamed && sentAs === 'json' ? this.#nameOf(schema) : this.write([schema], sentAs)
   }
 
-  /** Reserves a name before the types that refer to it are written. */
+  /** Reserves a name: other types may refer to it before it is written. */
   reserve(name: string): void {
     this.named.set(name, 'unknown')
   }
@@ -139,7 +139,7 @@ export class TypeWriter {
     const kinds = kindsOf(joint)
     const literals = level === 'number' ? literalsOf(joint, kinds) : undefined
     if (literals) return union(literals)
-    // A schema with members means an object, unless a schema around it says more.
+    // A schema with properties means an object, unless a schema around it says more.
     const ofMembers = joint.some(hasMembers)
       ? (kindsOf(flatten(outer.certain)) ?? new Set<Kind>(['object']))
       : undefined
@@ -149,7 +149,7 @@ export class TypeWriter {
       if (kind === 'number') return level
       if (kind === 'array') return this.#writeArray(joint, sentAs)
       if (kind === 'object') return this.#writeObject(joint, sentAs, inner)
-      // Only a schema that no operation uses has a type that is none.
+      // An unknown type: the schema has no user, or it would be refused.
       return /^(null|boolean|string)$/.test(kind) ? kind : 'unknown'
     }
     return union([...allowed].map(typeOf))
@@ -173,17 +173,17 @@ export class TypeWriter {
     const index = this.#writeIndex(joint, sentAs) ?? (isOpen ? 'unknown' : undefined)
     const isEmpty = lines.length === 0 && index === undefined
     if (isEmpty) return 'Record<string, never>'
-    // All members must fit the type of the index.
+    // TypeScript wants each property to fit the type of the index.
     const types = named.length === 0 ? [] : [...named.map(({ type }) => type), 'undefined']
     const more = index === undefined ? [] : [`[key: string]: ${union([index, ...types])};`]
     return block([...lines, ...more])
   }
 
-  /** The type of members without a schema of their own; undefined if the schemas do not say that there are any. */
+  /** The type of further properties; undefined if no schema describes them. */
   #writeIndex(joint: readonly SchemaObject[], sentAs: SentAs): string | undefined {
     const types = joint.filter(hasIndex).flatMap((schema) => {
       const { additionalProperties, unevaluatedProperties } = schema
-      // Which members the alternatives have evaluated is not known here.
+      // The properties evaluated by alternatives are not known here.
       const unevaluated =
         unevaluatedProperties !== false && hasPossible(joint) ? true : unevaluatedProperties
       const rest = additionalProperties ?? unevaluated ?? true
@@ -213,7 +213,7 @@ export class TypeWriter {
     return `[${[...parts, ...(rest === 'never' ? [] : [`...${list}`])].join(', ')}]`
   }
 
-  /** Marks the type of a member that only one side sends, or that has a default. */
+  /** Marks the type of a property with a default, or sent by one side only. */
   #mark(schemas: readonly unknown[], type: string): string {
     const joint = flatten(schemas)
     const side = ['readOnly', 'writeOnly'].find((key) =>
@@ -223,7 +223,7 @@ export class TypeWriter {
     return mark === undefined ? type : `Mark<${type}, ${stringCode(mark)}>`
   }
 
-  /** Whether a member or a parameter with these schemas is always there, because it has a default. */
+  /** Whether a property or parameter is always there, because of a default. */
   isFilledIn(schemas: readonly unknown[]): boolean {
     return flatten(schemas).some(
       (schema) => schema['default'] !== undefined && !this.#schemas.withoutDefault.has(schema),
