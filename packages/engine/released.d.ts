@@ -459,9 +459,9 @@ type Success = StatusesInClass<'2' | '3'> | '2XX' | '3XX'
 type Text = `text/${string}` | `application/${'xml' | 'yaml' | 'x-yaml'}` | `${string}+xml`
 type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value : never
 type TokenType = 'bearer' | 'apiKey'
-interface Type<Value> {
+interface VariableType<Value> {
   readonly values: string
-  readonly read: (text: string) => Value | undefined
+  readonly read: (written: string) => Value | undefined
 }
 export type Visible<Value, Hidden extends 'readOnly' | 'writeOnly'> =
   Value extends Mark<infer Unmarked>
@@ -526,12 +526,12 @@ export declare const runService: (product: Product, sources: ContractSources) =>
 export declare const start: (product: Product, loadCompiler?: LoadCompiler) => Promise<void>
 export declare const token: (product: Product) => Promise<void>
 declare const variables: {
-  HOST: [string, Type<string>, string]
-  PORT: [string, Type<number>, string]
-  ADMIN_PORT: [string, Type<number>, string]
+  HOST: [string, VariableType<string>, string]
+  PORT: [string, VariableType<number>, string]
+  ADMIN_PORT: [string, VariableType<number>, string]
   DATABASE_URL: [
     string,
-    Type<
+    VariableType<
       | {
           readonly file: string
         }
@@ -541,33 +541,33 @@ declare const variables: {
     >,
     string,
   ]
-  DATABASE_PASSWORD_FILE: [string, Type<string>, string]
-  DATABASE_POOL_SIZE: [string, Type<number>, string]
-  DATABASE_TIMEOUT: [string, Type<number>, string]
-  BASE_URL: [string, Type<string>, string]
-  DOCS: [string, Type<'on' | 'off'>, string]
-  CORS_ORIGINS: [string, Type<string[]>, string]
-  TRUST_PROXY: [string, Type<string[]>, string]
+  DATABASE_PASSWORD_FILE: [string, VariableType<string>, string]
+  DATABASE_POOL_SIZE: [string, VariableType<number>, string]
+  DATABASE_TIMEOUT: [string, VariableType<number>, string]
+  BASE_URL: [string, VariableType<string>, string]
+  DOCS: [string, VariableType<'on' | 'off'>, string]
+  CORS_ORIGINS: [string, VariableType<string[]>, string]
+  TRUST_PROXY: [string, VariableType<string[]>, string]
   LOG_LEVEL: [
     string,
-    Type<'fatal' | 'error' | 'info' | 'warn' | 'debug' | 'trace' | 'silent'>,
+    VariableType<'fatal' | 'error' | 'info' | 'warn' | 'debug' | 'trace' | 'silent'>,
     string,
   ]
-  NODE_ENV: [string, Type<string>, string]
-  JWT_ISSUER: [string, Type<string>, string]
-  JWT_AUDIENCE: [string, Type<string>, string]
-  JWT_TYPE: [string, Type<'at+jwt' | 'JWT'>, string]
-  JWKS_URL: [string, Type<string>, string]
-  MAX_CONNECTIONS: [string, Type<number>, string]
-  HEADERS_TIMEOUT: [string, Type<number>, string]
-  REQUEST_TIMEOUT: [string, Type<number>, string]
-  KEEP_ALIVE_TIMEOUT: [string, Type<number>, string]
-  STALL_TIMEOUT: [string, Type<number>, string]
-  ANSWER_TIMEOUT: [string, Type<number>, string]
-  DRAIN_DELAY: [string, Type<number>, string]
-  SHUTDOWN_TIMEOUT: [string, Type<number>, string]
-  OTEL_EXPORTER_OTLP_ENDPOINT: [string, Type<string>, string]
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [string, Type<string>, string]
-  OTEL_TRACES_EXPORTER: [string, Type<string>, string]
+  NODE_ENV: [string, VariableType<string>, string]
+  JWT_ISSUER: [string, VariableType<string>, string]
+  JWT_AUDIENCE: [string, VariableType<string>, string]
+  JWT_TYPE: [string, VariableType<'at+jwt' | 'JWT'>, string]
+  JWKS_URL: [string, VariableType<string>, string]
+  MAX_CONNECTIONS: [string, VariableType<number>, string]
+  HEADERS_TIMEOUT: [string, VariableType<number>, string]
+  REQUEST_TIMEOUT: [string, VariableType<number>, string]
+  KEEP_ALIVE_TIMEOUT: [string, VariableType<number>, string]
+  STALL_TIMEOUT: [string, VariableType<number>, string]
+  ANSWER_TIMEOUT: [string, VariableType<number>, string]
+  DRAIN_DELAY: [string, VariableType<number>, string]
+  SHUTDOWN_TIMEOUT: [string, VariableType<number>, string]
+  OTEL_EXPORTER_OTLP_ENDPOINT: [string, VariableType<string>, string]
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [string, VariableType<string>, string]
+  OTEL_TRACES_EXPORTER: [string, VariableType<string>, string]
 }
 export {}

@@ -1,44 +1,45 @@
+// The configuration of a service, from the environment.
 import { isIP } from 'node:net'
 import { StartupError } from './errors.ts'
 
-/** Either both of these variables must be set, or none. The others for JWTs need them. */
+/** Both of these variables must be set, or none. The others for JWTs need them. */
 const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE'] as const
 const OTHERS_FOR_JWT = ['JWT_TYPE', 'JWKS_URL'] as const
 
-/** The values that a variable may have. */
-interface Type<Value> {
-  /** The valid texts, described for people in Markdown. */
+/** The type of a variable. */
+interface VariableType<Value> {
+  /** The valid values, described for people in Markdown. */
   readonly values: string
-  /** Reads a text; undefined if it is not valid. */
-  readonly read: (text: string) => Value | undefined
+  /** Reads a string; undefined if it is not valid. */
+  readonly read: (written: string) => Value | undefined
 }
 
 const integer = (least: number, most: number) => number('an integer', /^\d+$/, least, most)
 const seconds = (least: number) => number('a number of seconds', /^\d+(\.\d+)?$/, least, 3600)
-const BASE = text(
+const BASE = string(
   'an http or https URL without query, or a relative one',
   /^(https?:\/\/[\w.~:%[\]-]+(?=\/|$))?[\w.~/%-]*$/,
 )
-const COLLECTOR = text('`none`, or an http or https URL', /^(none|https?:\/\/\S+)$/)
-const ISSUER = text('at most 255 visible ASCII characters without `#`', /^[!-"$-~]{0,255}$/)
-const AUDIENCE = text('visible ASCII characters', /^[!-~]*$/)
-const KEYS = text(
+const COLLECTOR = string('`none`, or an http or https URL', /^(none|https?:\/\/\S+)$/)
+const ISSUER = string('at most 255 visible ASCII characters without `#`', /^[!-"$-~]{0,255}$/)
+const AUDIENCE = string('visible ASCII characters', /^[!-~]*$/)
+const KEYS = string(
   'an https URL without user, or http to a loopback address',
   /^$|^https:\/\/[^\s@]+$|^http:\/\/(localhost|127(\.\d+){1,3}|\[::1\])(:\d+)?(\/\S*)?$/,
 )
-/** Which addresses the keys of an issuer may have. */
+/** Describes valid URLs of an issuer's keys. */
 export const ADDRESS_OF_KEYS = KEYS.values
-/** Whether the keys of an issuer may be fetched from an address, whoever names it. */
+/** Whether the keys of an issuer may be fetched from a URL, wherever it was found. */
 export const isAddressOfKeys = (address: string) =>
   address !== '' && KEYS.read(address) !== undefined
-/** A host of PostgreSQL, in brackets if it is an address of IPv6, and its port. */
+/** A host of PostgreSQL, with its port. An address of IPv6 is in brackets. */
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[^:[\]\s]+)?(:\d{0,5})?$/i
 const ORIGINS = list('origins such as `https://app.example`', isOrigin)
 const RANGES = list('addresses and CIDR ranges', isRange)
 
 /** Every environment variable of the service: its default, its type and its meaning. */
 export const variables = {
-  HOST: ['127.0.0.1', text('an address'), 'The address to listen on (the image sets `0.0.0.0`)'],
+  HOST: ['127.0.0.1', string('an address'), 'The address to listen on (the image sets `0.0.0.0`)'],
   PORT: ['3000', integer(0, 65_535), 'The port to listen on; `0` takes a free one'],
   ADMIN_PORT: [
     '3001',
@@ -48,7 +49,7 @@ export const variables = {
   DATABASE_URL: ['sqlite:data/{name}.db', databaseUrl(), 'Where the data is kept'],
   DATABASE_PASSWORD_FILE: [
     '',
-    text('the path of a file'),
+    string('the path of a file'),
     'A file with the password for PostgreSQL, which is read for each new connection',
   ],
   DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL'],
@@ -68,7 +69,7 @@ export const variables = {
   ],
   NODE_ENV: [
     'development',
-    text('a text'),
+    string('a string'),
     'With `production`, no demo token is issued (the image sets it)',
   ],
   JWT_ISSUER: ['', ISSUER, 'The issuer whose JWTs are accepted, exactly as in their `iss`'],
@@ -114,18 +115,18 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: ['none', COLLECTOR, 'Where traces are sent, over OTLP with JSON'],
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
     '',
-    text('an http or https URL', /^$|^https?:\/\/\S+$/),
+    string('an http or https URL', /^$|^https?:\/\/\S+$/),
     'The same with its whole path, before the other one',
   ],
   OTEL_TRACES_EXPORTER: [
     'otlp',
-    text('names with commas between', /^[\w-]+(,[\w-]+)*$/),
+    string('names with commas between', /^[\w-]+(,[\w-]+)*$/),
     'Without `otlp`, such as with `none`, no traces are sent',
   ],
-} satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
+} satisfies Record<string, readonly [fallback: string, VariableType<unknown>, meaning: string]>
 
 /**
- * The configuration, by the names of the environment. Times are in seconds.
+ * The configuration, by the names of the variables. Times are in seconds.
  * @example
  * ```ts
  * import type { Config } from '@plant-store/engine'
@@ -141,9 +142,10 @@ export type Config = {
 
 /**
  * Reads the configuration. A variable that is absent or empty has its default.
- * @param name of the product, from which the default file of the database has its name
+ * @param name of the product, for the default name of the database file
  * @param environment the values by name
- * @throws {StartupError} naming all faulty variables, but not their values: a URL may hold a password
+ * @throws {StartupError} naming all faulty variables, but not their values: a URL may hold a
+ * password
  * @example
  * ```ts
  * import { readConfig } from '@plant-store/engine'
@@ -163,7 +165,8 @@ export function readConfig(name: string, environment: Environment = process.env)
   const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
   if (PORT === ADMIN_PORT && PORT > 0)
     faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
-  // A request may need two operations: one for its token, and one for an item. The connection must stay open for both.
+  // A request may need two operations: one for its token, and one for an item. The connection must
+  // stay open for both.
   if (faults.length === 0 && 'url' in DATABASE_URL && DATABASE_TIMEOUT > STALL_TIMEOUT / 2) {
     faults.push(`DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is ${STALL_TIMEOUT}`)
   }
@@ -173,10 +176,10 @@ export function readConfig(name: string, environment: Environment = process.env)
 
 /** Variables of the environment, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
-/** All variables of the environment, for what is the product's own. */
+/** All variables of the environment, for the product's resources. */
 export const readEnvironment = (): Environment => Object.freeze({ ...process.env })
 
-/** The variables for JWTs that are missing beside others. */
+/** The faults of incomplete variables for JWTs. */
 function faultsOfJwt(environment: Environment): string[] {
   if (![...JWT, ...OTHERS_FOR_JWT].some((name) => environment[name])) return []
   const missing = JWT.filter((name) => !environment[name])
@@ -188,9 +191,9 @@ function faultsOfJwt(environment: Environment): string[] {
 }
 
 /**
- * Whether npm took an option of a command as its own, because `--` is missing, as in `npm run generate --check`. It passes
- * its options on in the environment. Where npm has a longer option that begins with the same letters, it sets the longer
- * one, without a value.
+ * Whether npm has taken an option of a command, because `--` is missing, as in `npm run generate
+ * --check`. npm passes its options on in the environment. If npm knows a longer option with the
+ * same beginning, it sets the longer one, without a value.
  */
 export function isTakenByNpm(option: string): boolean {
   const name = `npm_config_${option.replaceAll('-', '_')}`
@@ -199,72 +202,86 @@ export function isTakenByNpm(option: string): boolean {
   )
 }
 
-/** The folder in which a person called a script of npm, which runs it in the folder of package.json; else the current folder. */
+/**
+ * The folder in which a person called a script of npm; else the current folder. npm runs scripts in
+ * the folder of package.json.
+ */
 export function callersFolder(script: string): string {
   const { npm_lifecycle_event: running, INIT_CWD: folder = '.' } = process.env
   return running === script ? folder : '.'
 }
 
-/** The environment for another program, without the variables whose names have a pattern. */
+/** The environment for another program, without the variables matching a pattern. */
 export function environmentWithout(names: RegExp): Record<string, string | undefined> {
   const others = Object.entries(process.env).filter(([name]) => !names.test(name))
   return Object.fromEntries(others)
 }
 
-/** A text of this pattern. A text that begins like a URL must be a valid URL. */
-function text(values: string, pattern = /^/): Type<string> {
-  const isValid = (text: string) =>
-    pattern.test(text) && (!/^https?:/.test(text) || URL.canParse(text))
-  return { values, read: (text) => (isValid(text) ? text : undefined) }
+/** A string of this pattern. If it begins like a URL, it must be a valid URL. */
+function string(values: string, pattern = /^/): VariableType<string> {
+  const isValid = (written: string) =>
+    pattern.test(written) && (!/^https?:/.test(written) || URL.canParse(written))
+  return { values, read: (written) => (isValid(written) ? written : undefined) }
 }
 
-function word<const Word extends string>(...words: Word[]): Type<Word> {
+function word<const Word extends string>(...words: Word[]): VariableType<Word> {
   return {
     values: `one of \`${words.join('`, `')}\``,
-    read: (text) => words.find((word) => word === text),
+    read: (written) => words.find((word) => word === written),
   }
 }
 
-function number(values: string, spelling: RegExp, least: number, most: number): Type<number> {
-  const isValid = (text: string) =>
-    spelling.test(text) && Number(text) >= least && Number(text) <= most
+function number(
+  values: string,
+  spelling: RegExp,
+  least: number,
+  most: number,
+): VariableType<number> {
+  const isValid = (written: string) =>
+    spelling.test(written) && Number(written) >= least && Number(written) <= most
   return {
     values: `${values} from ${least} to ${most}`,
-    read: (text) => (isValid(text) ? Number(text) : undefined),
+    read: (written) => (isValid(written) ? Number(written) : undefined),
   }
 }
 
-function list(values: string, isItem: (text: string) => boolean): Type<string[]> {
-  const read = (text: string) => {
-    const items = text === 'none' ? [] : text.split(',').map((item) => item.trim())
+function list(values: string, isItem: (written: string) => boolean): VariableType<string[]> {
+  const read = (written: string) => {
+    const items = written === 'none' ? [] : written.split(',').map((item) => item.trim())
     return items.every(isItem) ? items : undefined
   }
   return { values: `\`none\`, or ${values} with commas between`, read }
 }
 
-/** Whether a text is the origin of a page on the web (RFC 6454, section 6.2), spelled as browsers send it. */
-function isOrigin(text: string): boolean {
-  return /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text
+/**
+ * Whether a string is the origin of a web page (RFC 6454, section 6.2), spelled as browsers send
+ * it.
+ */
+function isOrigin(written: string): boolean {
+  return /^https?:[^*]+$/.test(written) && URL.parse(written)?.origin === written
 }
 
-/** Whether a text is an IP address, or a range in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3). */
-function isRange(text: string): boolean {
-  const [, address = '', length = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? []
+/**
+ * Whether a string is an IP address, or a range in CIDR notation (RFC 4632, section 3.1; RFC 4291,
+ * section 2.3).
+ */
+function isRange(written: string): boolean {
+  const [, address = '', length = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(written) ?? []
   return isIP(address) !== 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128)
 }
 
-/** Whether a text is a URL in libpq's format: it may have several hosts, or none. */
-function isPostgresUrl(text: string): boolean {
+/** Whether a string is a URL in libpq's format: it may have several hosts, or none. */
+function isPostgresUrl(written: string): boolean {
   const [, scheme, login = '', hosts = '', rest = ''] =
-    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/.exec(text) ?? []
+    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/.exec(written) ?? []
   const areHosts = hosts.split(',').every((host) => host === '' || HOST_AND_PORT.test(host))
   return areHosts && `${hosts}${rest}` !== '' && URL.canParse(`${scheme ?? ''}${login}host${rest}`)
 }
 
-function databaseUrl(): Type<{ readonly file: string } | { readonly url: string }> {
-  const read = (text: string) => {
-    if (isPostgresUrl(text)) return { url: text }
-    const [, file] = /^sqlite:([^:].*)$/.exec(text) ?? []
+function databaseUrl(): VariableType<{ readonly file: string } | { readonly url: string }> {
+  const read = (written: string) => {
+    if (isPostgresUrl(written)) return { url: written }
+    const [, file] = /^sqlite:([^:].*)$/.exec(written) ?? []
     return file === undefined ? undefined : { file }
   }
   return { values: '`sqlite:<file>` or `postgres://<user>:<password>@<host>/<database>`', read }

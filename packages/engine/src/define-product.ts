@@ -1,3 +1,4 @@
+// Defines a product, and checks in its types that its services fit the contract.
 import type { Config, Environment } from './config.ts'
 import type { CompiledContract } from './contract/compiled.ts'
 import type { MethodLog } from './operation/input/method-request.ts'
@@ -8,7 +9,7 @@ import type { ProductMetrics } from './http/metrics.ts'
 import { ACCESS_TOKENS, type Collection, type KeyType, type OpenStore } from './store.ts'
 
 /**
- * A product: its contract, its services, and the collections that it stores.
+ * A product: its contract, its services and its collections.
  * @example
  * ```ts
  * import type { Product } from '@plant-store/engine'
@@ -17,23 +18,31 @@ import { ACCESS_TOKENS, type Collection, type KeyType, type OpenStore } from './
  * ```
  */
 export interface Product<OpenCollections = unknown> extends ProductHooks {
-  /** Only for the compiler. */
+  /** Never set: it carries type parameters for TypeScript. */
   readonly types?: { readonly collections: OpenCollections }
-  /** Names the service in metrics, traces, challenges and the default file of the database: `a-z`, `0-9`, `_`, at most 32. */
+  /**
+   * Names the service in metrics, traces, challenges and the default file of the database: `a-z`,
+   * `0-9`, `_`, at most 32.
+   */
   readonly name: string
   /** The beginning of the access tokens: characters as in `name`. */
   readonly tokenPrefix: string
   /** The `contract` of `contract.gen.ts`. */
   readonly contract: CompiledContract
-  /** Opens the store of the collections and the access tokens. Without a store, there are neither. */
+  /**
+   * Opens the store of the collections and the access tokens. Without a store, there are neither.
+   */
   readonly store?: OpenStore | undefined
   /** The collections by name. The store has a table for each of them. */
   readonly collections: Definitions<string>
-  /** Opens what is the product's own. Called once by the service, before its port listens; by no command. */
+  /**
+   * Opens resources of the product, such as a client of another service. Called once, before the
+   * port of the service listens; by no command.
+   */
   readonly open?: (context: OpenContext) => Promise<Opened>
   /**
-   * Makes the services from the collections, and from what `open` has opened. Together, the services have a method for each
-   * operation, and no other method.
+   * Makes the services from the collections and the product's resources. Together, the services
+   * have a method for each operation, and no other method.
    */
   readonly services: (
     collections: Readonly<Record<string, unknown>>,
@@ -42,7 +51,7 @@ export interface Product<OpenCollections = unknown> extends ProductHooks {
 }
 
 /**
- * What `open` of a product gets.
+ * The argument of a product's `open`.
  * @example
  * ```ts
  * import type { OpenContext } from '@plant-store/engine'
@@ -65,22 +74,27 @@ export interface OpenContext {
   /** The variables of the environment. The files of a product read them only here. */
   readonly env: Environment
   readonly log: MethodLog
-  /** Makes metrics of the product, which `/metrics` shows. Their names begin with its name. */
+  /** Makes metrics of the product, shown by `/metrics`. Their names begin with its name. */
   readonly metrics: ProductMetrics
 }
 
-/** What the engine calls of what is the product's own. */
+/** The product's resources: the engine calls only these two functions. */
 export interface Opened {
   /**
-   * Called by `/readyz`, which is 503 if this function throws, is not done in a second, or gives `false`. While a call runs,
-   * there is no other one. A call that is not done in a second is given up: its signal aborts, and the next probe calls again.
+   * Called by `/readyz`, which is 503 if this function throws, takes more than a second, or returns
+   * `false`. Calls never overlap. After a second the signal aborts, and the next probe calls again.
    */
   readonly check?: (signal: AbortSignal) => unknown
-  /** Called at the end of the process, after the last request and before the store closes. It is given up after a while. */
+  /**
+   * Called at the end of the process, after the last request and before the store closes. The
+   * process does not wait long for it.
+   */
   readonly close?: () => unknown
 }
 
-/** Collections by name: the schema of the items, of `components/schemas` in the contract, and the type of their keys. */
+/**
+ * Collections by name: the schema of the items in `components/schemas`, and the type of their keys.
+ */
 type Definitions<Schema extends string> = Readonly<
   Record<string, { readonly schema: Schema; readonly key: KeyType }>
 >
@@ -89,7 +103,7 @@ type Definitions<Schema extends string> = Readonly<
 type SchemasOf<Components> = Components extends { schemas: infer Schemas } ? Schemas : never
 
 /**
- * The collections that the services get, by name.
+ * The collections given to the services, by name.
  * @example `{ notes: { schema: 'Note', key: 'int64' } }` gives `{ notes: Collection<Note, bigint> }`
  */
 type CollectionsOf<Schemas, Defined extends Definitions<keyof Schemas & string>> = {
@@ -104,8 +118,8 @@ type KeyOf<Type extends KeyType> = Type extends 'text' ? string : bigint
 type StoreOf<Defined> = [Defined] extends [never] ? unknown : { readonly store: OpenStore }
 
 /**
- * The intersection of the types of a union: the methods that several classes have together. TypeScript infers it for
- * the parameter of a function that takes any of the types.
+ * The intersection of the types of a union: the methods of several classes together. TypeScript
+ * infers it for the parameter of a function that takes any of the types.
  * @example `{ a(): void } | { b(): void }` gives `{ a(): void } & { b(): void }`
  */
 type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
@@ -114,20 +128,20 @@ type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : 
   ? Intersection
   : never
 
-/** The names of methods that are no operation. */
+/** The names of methods without an operation. */
 type ExtraNames<Operations, Methods> = Exclude<keyof Methods, keyof Operations>
-/** The methods of operations that no class has. */
+/** The methods missing in all classes. */
 type MissingMethods<Operations, Methods> = Pick<
   Service<Operations>,
   Exclude<keyof Operations, keyof Methods>
 >
-/** Refuses the methods that are no operation: TypeScript shows this text. */
+/** Refuses methods without an operation: TypeScript shows this message. */
 type RefusedMethods<Operations, Methods> = {
   readonly [_ in ExtraNames<Operations, Methods>]?: 'The contract has no operation of this name'
 }
 
 /**
- * The type that each class must have: methods of operations, and no other.
+ * The required type of each class: methods of operations, and no other.
  * @template Methods of all classes together
  */
 type ServiceClass<Operations, Methods> = Partial<Service<Operations>> &
@@ -140,12 +154,12 @@ type ServicesOf<Operations, Classes extends readonly object[]> = readonly [...Cl
   readonly [_ in keyof Classes]: ServiceClass<Operations, IntersectionOf<Classes[number]>>
 }
 
-/** Names that fit into metrics (https://prometheus.io/docs/concepts/data_model/) and names of tables. */
+/** Names for metrics (https://prometheus.io/docs/concepts/data_model/) and tables. */
 const PRODUCT_NAME = /^[a-z][a-z0-9_]{0,31}$/
 
 /**
- * Defines a product. Without a `tokenPrefix`, its tokens begin with its name. Without a `store`, it has no collections and
- * no access tokens.
+ * Defines a product. Without a `tokenPrefix`, its tokens begin with its name. Without a `store`, it
+ * has no collections and no access tokens.
  * @throws {StartupError} if a name is not valid, or there are collections without a store
  * @example
  * ```ts
@@ -177,7 +191,7 @@ export function defineProduct<
       readonly contract: CompiledContract<Components, Operations, Schemes>
       readonly store?: OpenStore
       readonly collections?: Defined
-      // Before `services`: TypeScript infers in this order what `services` gets.
+      // Before `services`: TypeScript infers in this order the parameters of `services`.
       readonly open?: (context: OpenContext) => Promise<Own & Opened>
       readonly services: (
         collections: CollectionsOf<SchemasOf<Components>, Defined>,
@@ -199,7 +213,7 @@ export function defineProduct<
     collections,
     // JWTs are taken where JWT_ISSUER is set, which only a start knows.
     tokenTypes: store === undefined ? ['bearer'] : ['bearer', 'apiKey'],
-    // app.ts opens a collection for each definition, and hands over what `open` has given.
+    // app.ts opens a collection for each definition, and passes the result of `open`.
     services: (collections, opened) =>
       services(collections as Parameters<typeof services>[0], opened as Own),
   }
@@ -212,8 +226,8 @@ function checkName(name: string): void {
 }
 
 /**
- * The hooks of a product at a start. Without a store and an identity provider, the service checks no tokens.
- * @returns the product, or a copy that takes no types of tokens
+ * The hooks of a product at a start. Without a store and an identity provider, the service checks
+ * no tokens.
  */
 export function hooksAt(product: Product, { JWT_ISSUER }: Config): ProductHooks {
   const hasTokens = product.store !== undefined || JWT_ISSUER !== ''

@@ -1,36 +1,46 @@
-// The errors that are thrown in one folder and handled in another.
+// Errors thrown in one room of the engine and handled in another.
 
 /** The message of an error, whatever was thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The service can't start. The message tells a person what to fix: it names the variable, the file or the port. */
+/**
+ * The service can't start. The message tells a person what to fix, with the variable, the file or
+ * the port.
+ */
 export class StartupError extends Error {
   override readonly name = 'StartupError'
 }
 
-/** The most characters of the message of a refusal, as JavaScript counts them. */
+/** In characters, as JavaScript counts them. */
 export const MAX_MESSAGE_LENGTH = 1000
-/** The status of an operation without a method. Its message is for the author of the contract, and has a method to paste. */
+/**
+ * The status of an operation without a method. Its message shows the author of the contract a
+ * method to paste.
+ */
 const NOT_IMPLEMENTED = 501
 
-/** Cuts a long message: it may have a name or a text from the request. No character is halved. */
+/** Cuts a long message: it may quote the request. No character is halved. */
 function shorten(message: string): string {
   if (message.length <= MAX_MESSAGE_LENGTH) return message
   const start = message.slice(0, MAX_MESSAGE_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')
   return `${start}…`
 }
 
-/** The refusal of a request, with a status from 400 to 599. Fastify answers with it wherever it is thrown. */
+/**
+ * The refusal of a request, with a status from 400 to 599. Fastify answers with it wherever it is
+ * thrown.
+ */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
 
   /**
-   * @param message for people. Beyond {@link MAX_MESSAGE_LENGTH} characters it is cut, except that of a 501
-   * @param headers that the status requires, such as `Allow`
+   * @param message for people. It is cut at {@link MAX_MESSAGE_LENGTH} characters, unless the
+   * status is 501
+   * @param headers required by the status, such as `Allow`
    */
   constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(statusCode === NOT_IMPLEMENTED ? message : shorten(message))
@@ -39,10 +49,16 @@ export class HttpError extends Error {
   }
 }
 
-/** The store can't answer at the moment: it is away, full or too busy. The same call may succeed later. */
+/**
+ * The store can't answer at the moment: it is down, full or too busy. The same call may succeed
+ * later.
+ */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
-/** The store refuses a call because there are too many, or because a list is read too slowly. The store itself is sound. */
+/**
+ * The store refuses a call because there are too many, or because a list is read too slowly. The
+ * store itself is sound.
+ */
 export class StoreBusy extends StoreUnavailable {}

@@ -1,5 +1,5 @@
-// The door for the compiler: the rules that compiler and engine share. They are not a part of index.ts, which every program
-// loads.
+// The door for the compiler: rules shared by compiler and engine. index.ts lacks them, because
+// every program loads it.
 export { callersFolder, environmentWithout } from './config.ts'
 export type {
   Body,

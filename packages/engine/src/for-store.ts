@@ -1,4 +1,5 @@
-// The door for stores: the port that a store implements, its errors, and exact JSON. Ours: it may change in any version.
+// The door for stores: the port of a store, its errors, and exact JSON. Internal: it may change in
+// any version.
 export { HttpError, reasonOf, StartupError, StoreBusy, StoreUnavailable } from './errors.ts'
 export { exactJson, JsonText, parseJson } from './http/json.ts'
 export {

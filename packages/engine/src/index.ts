@@ -1,4 +1,4 @@
-// The door of the engine: all that a product imports. The other packages have a few subpaths more: for-….ts.
+// The door of the engine: all imports of a product. Other packages use a few more doors: for-….ts.
 import type { LoadCompiler } from './contract/contract.ts'
 import type { Product } from './define-product.ts'
 import type { ContractSources } from './programs/start.ts'
@@ -18,7 +18,8 @@ export type { Collection, Page } from './store.ts'
 
 // For the commands of the other packages:
 /**
- * The collections of a product in an open store, with their types. Their items are checked by the schemas of the contract.
+ * The collections of a product in an open store, with their types. Their items are checked by the
+ * schemas of the contract.
  * @example
  * ```ts
  * import { openCollections, readConfig } from '@plant-store/engine'
@@ -37,14 +38,14 @@ export const openCollections = async <Collections>(
 ): Promise<Collections> => {
   const contract = { ...product.contract, product }
   const load = await import('./contract/collections.ts')
-  return load.openCollections(store, contract) as Collections // as `product` names them
+  return load.openCollections(store, contract) as Collections // typed by `product`
 }
 export { type Config, readConfig } from './config.ts'
 
-// A program imports only its own modules, so that it starts faster.
+// A program imports only its modules, to start faster.
 /**
  * `npm start`: runs the service until a signal.
- * @param loadCompiler imports the compiler, for a contract that has changed since it was generated
+ * @param loadCompiler imports the compiler, for a contract changed since it was generated
  * @example
  * ```ts
  * import { loadCompiler } from '@plant-store/compiler'

@@ -1,46 +1,55 @@
-// The port of the store: its interface for the engine. The product hands over the function that opens a store.
+// The port of the store: its interface for the engine. The product passes the function for opening
+// a store.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { JsonText } from './http/json.ts'
 
-/** The settings that a store reads, besides `DATABASE_URL`. */
+/** The settings of a store, besides `DATABASE_URL`. */
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
   Partial<Pick<Config, 'NODE_ENV' | 'DATABASE_PASSWORD_FILE'>>
 
-/** The events that a store reports to the service. Commands open a store without them. */
+/** Events reported by a store to the service. Commands open a store without them. */
 export interface StoreEvents {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  /** Called once, when the store can't be used until the process is restarted. Every later call of the store fails. */
+  /**
+   * Called once, when the store can't be used until the process is restarted. Every later call of
+   * the store fails.
+   */
   readonly onFailure: (message: string, error: unknown) => void
 }
 
-/** The most bytes of an owner in UTF-8: of a caller with its source, or of a name that the product chooses. */
+/** In UTF-8. An owner is a caller with its source, or a name chosen by the product. */
 export const MAX_OWNER_BYTES = 1024
 
-/** A key: an int64, or a text of 1 to 1024 bytes in UTF-8 without NUL. */
+/** A key: an int64, or a string of 1 to 1024 bytes in UTF-8 without NUL. */
 export type Key = bigint | string
 export type KeyType = 'int64' | 'text'
 
 /** Collections by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
 
-/** The collection of the engine's own, which no product has: auth/access-tokens.ts writes and reads it. */
+/**
+ * The engine's collection of access tokens, which no product may define (see
+ * auth/access-tokens.ts).
+ */
 export const ACCESS_TOKENS = 'access_tokens'
 /** The owner of all access tokens. */
 export const TOKENS_OWNER = 'engine'
 
-/** The collections that a store is opened with: those of the product, and that of the access tokens. */
+/** The collections to open a store with: those of the product, and the access tokens. */
 export function storedCollections({ collections }: { collections: Collections }): Collections {
   return { ...collections, [ACCESS_TOKENS]: { key: 'text' } }
 }
 
 /**
- * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for items
- * that callers share: a text without NUL of at most {@link MAX_OWNER_BYTES}. No owner sees or changes the
- * items of another. Under an owner or a key that can't be stored, no item is found, deleted or listed.
+ * JSON documents, each under its owner and its key. The owner is a caller, or for shared items a
+ * name chosen by the product: a string without NUL of at most {@link MAX_OWNER_BYTES}. No owner
+ * sees or changes the items of another. Under an owner or a key that can't be stored, no item is
+ * found, deleted or listed.
  *
- * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on every replica. Every
- * method may fail with StoreUnavailable (errors.ts): a failed write may be done or not, and can be repeated.
+ * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on
+ * every replica. Every method may fail with StoreUnavailable (errors.ts): a failed write may be
+ * done or not, and can be repeated.
  * @example
  * ```ts
  * import type { components, Request, Result } from './contract.gen.ts'
@@ -64,35 +73,36 @@ export function storedCollections({ collections }: { collections: Collections })
 export interface Collection<Item, K extends Key = bigint> {
   /**
    * Stores an item, unless the owner has one under this key.
-   * @returns the item that is stored under the key now
+   * @returns the item stored under the key now
    * @throws {HttpError} 400 for an owner or a key that can't be stored
-   * @throws {Error} for an item that its schema refuses, or that JSON would change: nothing is stored
+   * @throws {Error} for an item refused by its schema, or changed by JSON: nothing is stored
    */
   create(owner: string, key: K, item: Item): Promise<Item>
   /** The owner's item under this key; undefined if there is none. */
   find(owner: string, key: K): Promise<Item | undefined>
   /**
-   * Changes an item. No other change gets between: `change` gets the item that is stored. It may be called again if
-   * another process was faster, so it must do nothing else.
+   * Changes the stored item, with no other change between. `change` may be called again if another
+   * process was faster, so it must have no side effect.
    * @param change returns the new item, and no promise; undefined leaves the item as it is
-   * @returns the item that is stored now; undefined if there is none
+   * @returns the item stored now; undefined if there is none
    * @throws {Error} for a new item as of `create`: nothing is changed
    */
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
   /** Deletes the owner's item under this key. @returns whether there was one */
   delete(owner: string, key: K): Promise<boolean>
   /**
-   * Lists the owner's items by ascending key: an int64 by its value, a text by its bytes in UTF-8. A list of up to 64 KB
-   * shows one moment. A longer list is read in chunks. It has once each item that is there all the
-   * time, and no item that was never there.
-   * @throws {HttpError} 400 for a cursor that `list` did not make, and for a limit that is no integer from 0
+   * Lists the owner's items by ascending key: an int64 by its value, a string by its bytes in
+   * UTF-8. A list of up to 64 KB shows one moment. A longer list is read in chunks: it has every
+   * item that exists the whole time exactly once, and none that never existed.
+   * @throws {HttpError} 400 for a cursor not made by `list`, and for a limit that is no integer
+   * from 0
    */
   list(owner: string, page?: PageRequest): Promise<Page<Item>>
 }
 
 /**
- * Which items a page has: at most `limit`, after a cursor. Absent: all, from the first one. With the limit 0 it is empty, and
- * no page follows it.
+ * The bounds of a page: at most `limit` items, after a cursor. Absent: all, from the first one.
+ * With the limit 0 the page is empty, and none follows it.
  */
 export interface PageRequest {
   readonly limit?: number | undefined
@@ -119,55 +129,54 @@ export interface Page<Item> {
   readonly next?: string
 }
 
-/** The statistics of a store that the metrics show. */
+/** The statistics of a store, for the metrics. */
 export interface StoreStats {
-  /** How many transactions were committed since the start, and how many writes were in them. */
+  /** The transactions committed since the start, and the writes in them. */
   readonly commits: number
   readonly writes: number
   /** SQLite: the bytes of the write-ahead log. */
   readonly walBytes?: number
   /**
-   * PostgreSQL. Connections: the most that are allowed (`size`), the used and the idle ones. `waiting` operations are not
-   * sent yet.
+   * PostgreSQL: the most connections (`size`), the used and the idle ones, and the operations
+   * `waiting` for one.
    */
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
 }
 
-/** The functions that read and write the items of a collection. */
+/** Reads and writes the items of a collection. */
 export interface ItemFormat<Item> {
-  /** Reads an item that was written. */
   readonly parse: (text: string) => Item
   /** Writes an item as JSON. @throws {Error} if it must not be stored */
   readonly write?: (item: Item) => string
 }
 
-/** The collections of the product and of the engine. Every method may fail with StoreUnavailable (errors.ts). */
+/**
+ * The collections of the product and of the engine. Every method may fail with StoreUnavailable
+ * (errors.ts).
+ */
 export interface Store {
-  /** The collection of this name, which the store was opened with. */
+  /** A collection named when the store was opened. */
   collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
 
-  /** How many items each collection has, at most {@link MAX_COUNT}. */
+  /** The number of items in each collection, at most {@link MAX_COUNT}. */
   counts(): Promise<Readonly<Record<string, number>>>
-  /** Whether no collection has an item. */
   isEmpty(): Promise<boolean>
-  /** Checks that each collection can be read, and on a server that a write to it could be done. */
+  /** Checks that each collection can be read, and on a server that it could be written. */
   ping(): Promise<void>
   stats(): StoreStats
   /**
-   * A number that is another one soon after another program has written to the store: within 100 ms on SQLite. NaN while
-   * the store fails. Undefined if the store can't tell. It never throws.
+   * Changes after another program has written to the store: within 100 ms on SQLite. NaN while the
+   * store fails. Undefined if the store can't tell. It never throws.
    */
   dataVersion(): number | undefined
   /** Waits for the writes under way, then closes the store. May be called again. */
   close(): Promise<void>
 }
 
-/** The number at which `counts` stops: to count on could take long. */
+/** The number at which `counts` stops, because counting on could take long. */
 export const MAX_COUNT = 500
 
-/** How a store is opened. */
 export interface StoreOptions {
-  /** Where the data is kept. */
   readonly database: Config['DATABASE_URL']
   readonly collections: Collections
   /** Whether this process locks an embedded store; false for a command beside a running service. */
@@ -176,5 +185,5 @@ export interface StoreOptions {
   readonly events?: StoreEvents
 }
 
-/** Opens a store. Creates it if there is none, and the tables that it lacks. @throws {StartupError} */
+/** Opens a store, with all missing tables. @throws {StartupError} */
 export type OpenStore = (options: StoreOptions) => Promise<Store>

@@ -21,7 +21,7 @@ t.test('it is the embedded store: exact, ordered, atomic, and checked by the sch
   await Promise.all(Array.from({ length: 32 }, add))
   t.equal((await notes.find('ann', 'a'))?.count, 32n, 'no change is lost')
   const wrong = { name: 7 } as never
-  await t.rejects(plants.create('ann', 1n, wrong), { message: /no item of the schema Plant/ })
+  await t.rejects(plants.create('ann', 1n, wrong), { message: /does not fit the schema Plant/ })
   await t.rejects(plants.list('ann', { cursor: 'x' }), { message: 'No page has given this cursor' })
 })
 

@@ -1,4 +1,4 @@
-// The access tokens that the service issues: a prefix (for secret scanners), 40 random digits, and their CRC-32.
+// The service's access tokens: a prefix (for secret scanners), 40 random digits, and their CRC-32.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
@@ -6,7 +6,7 @@ import type { Verdict } from './security.ts'
 import { JsonText } from '../http/json.ts'
 import { ACCESS_TOKENS, type Store, TOKENS_OWNER } from '../store.ts'
 
-/** An access token. The token itself is not stored, only its SHA-256, the digest. */
+/** An access token. Only the SHA-256 of the token is stored, its digest. */
 export interface StoredToken {
   /** In hexadecimal digits. */
   readonly digest: string
@@ -22,19 +22,19 @@ export interface StoredToken {
 export interface AccessTokens {
   /** Stores a token. @throws {Error} if another token has the same id */
   add(token: StoredToken): Promise<void>
-  /** The token with this digest, expired or not; undefined if there is none. */
+  /** Finds a token, even an expired one. */
   find(digest: string): Promise<StoredToken | undefined>
-  /** All tokens, also expired ones, the oldest first. */
+  /** All tokens, expired ones included, the oldest first. */
   list(): Promise<StoredToken[]>
-  /** Deletes the token with this id. @returns whether there was one */
+  /** @returns whether there was a token with this id */
   remove(id: string): Promise<boolean>
-  /** As of the store: see store.ts. */
+  /** As `dataVersion` of the store: see store.ts. */
   dataVersion(): number | undefined
 }
 
 const TOKEN = /^(\w*)_([0-9a-f]{40})([0-9a-f]{8})$/
 
-/** Milliseconds that a token is valid by default: 90 days. */
+/** Milliseconds for which a token is valid by default: 90 days. */
 const LIFETIME = 90 * 86_400_000
 
 /**
@@ -59,10 +59,12 @@ export function createToken(
   return { token, stored }
 }
 
-/** The digest of a token: only this is stored. */
 export const digestOf = (token: string) => hash('sha256', token)
 
-/** Whether a text may be a token with this prefix. The checksum finds a typing error, without a look-up. */
+/**
+ * Whether a string can be a token with this prefix. The checksum finds a typing error without a
+ * look-up.
+ */
 export function isWellFormed(prefix: string, token: string): boolean {
   const [, ownPrefix, random, sum] = TOKEN.exec(token) ?? []
   return ownPrefix === prefix && random !== undefined && sum === checksum(random)
@@ -70,13 +72,16 @@ export function isWellFormed(prefix: string, token: string): boolean {
 
 const checksum = (random: string) => crc32(random).toString(16).padStart(8, '0')
 
-/** Names a token in lists and commands: the first 16 digits of its digest, which are its key in the store. */
+/**
+ * Names a token in lists and commands: the first 16 digits of its digest, which are its key in the
+ * store.
+ */
 export const idOf = ({ digest }: Pick<StoredToken, 'digest'>) => digest.slice(0, 16)
 
-/** The access tokens in a store, which was opened with `storedCollections`. */
+/** The access tokens in a store opened with `storedCollections`. */
 export function accessTokens(store: Pick<Store, 'collection' | 'dataVersion'>): AccessTokens {
   const collection = store.collection<StoredToken, string>(ACCESS_TOKENS, {
-    parse: (text) => toToken(JSON.parse(text) as TokenItem), // as `toItem` wrote it
+    parse: (text) => toToken(JSON.parse(text) as TokenItem), // written by `toItem`
     write: (token) => JSON.stringify(toItem(token)),
   })
   return {
@@ -91,7 +96,7 @@ export function accessTokens(store: Pick<Store, 'collection' | 'dataVersion'>): 
     async list() {
       const { items } = await collection.list(TOKENS_OWNER)
       const texts = items instanceof JsonText ? [items] : await Array.fromAsync(items)
-      const stored = texts.flatMap(({ text }) => JSON.parse(text) as TokenItem[]) // as `toItem` wrote them
+      const stored = texts.flatMap(({ text }) => JSON.parse(text) as TokenItem[]) // written by `toItem`
       return stored.map(toToken).sort((a, b) => a.created.getTime() - b.created.getTime())
     },
     remove: (id) => collection.delete(TOKENS_OWNER, id),
@@ -99,7 +104,7 @@ export function accessTokens(store: Pick<Store, 'collection' | 'dataVersion'>): 
   }
 }
 
-/** A token as it is stored: times in milliseconds since 1970, and spaces between the scopes. */
+/** A token as stored: times in milliseconds since 1970, and spaces between the scopes. */
 interface TokenItem {
   readonly digest: string
   readonly caller: string
@@ -108,7 +113,7 @@ interface TokenItem {
   readonly scopes: string
 }
 
-/** The order of the members is always the same: `copy` compares texts. */
+/** Always with the same order of properties: `copy` compares JSON. */
 function toItem({ digest, caller, created, expires, scopes }: StoredToken): TokenItem {
   const end = expires === undefined ? {} : { expires: expires.getTime() }
   return { digest, caller, created: created.getTime(), ...end, scopes: scopes.join(' ') }
@@ -121,14 +126,13 @@ function toToken({ digest, caller, created, expires, scopes }: TokenItem): Store
 }
 
 /**
- * Milliseconds that a token is cached, from the start of its look-up, where the store has no `dataVersion`. A revoked token
- * works for as long.
+ * Milliseconds for which a token is cached, from the start of its look-up, if the store has no
+ * `dataVersion`. A revoked token works for as long.
  */
 export const TOKEN_TTL = 3000
 /** A cached token takes about 300 bytes. */
 const MAX_TOKENS = 100_000
 
-/** What a request needs of a token. */
 interface CachedToken {
   readonly accepted: Verdict
   /** Milliseconds since 1970. */
@@ -136,15 +140,15 @@ interface CachedToken {
 }
 
 /**
- * Checks access tokens. Tokens are cached until the data of the store has another version. If the store does not tell its
- * version, each is cached for {@link TOKEN_TTL}.
+ * Checks access tokens. Tokens are cached until the store has another `dataVersion`; without one,
+ * for {@link TOKEN_TTL}.
  */
 export class AccessTokenChecker {
   readonly #prefix: string
   readonly #tokens: Pick<AccessTokens, 'find' | 'dataVersion'>
   // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
   readonly #cache = new LRUCache<string, CachedToken>({ max: MAX_TOKENS, ttlResolution: 0 })
-  /** The version of the data that the cached tokens are from. */
+  /** The `dataVersion` of the cached tokens. */
   #version: number | undefined
 
   /** @param prefix of the tokens of the product */
@@ -154,10 +158,10 @@ export class AccessTokenChecker {
     this.#version = tokens.dataVersion()
   }
 
-  /** @returns a promise only for a token that is not cached */
+  /** @returns a promise only if the token is not cached */
   check(token: string): Verdict | Promise<Verdict> {
     this.#dropOldTokens()
-    const digest = digestOf(token) // the key of the cache, so that the token does not stay in memory
+    const digest = digestOf(token) // The token itself must not stay in memory.
     const cached = this.#cache.get(digest)
     if (cached !== undefined) return toVerdict(cached)
     return isWellFormed(this.#prefix, token) ? this.#find(digest) : { refused: 'malformed' }
@@ -176,9 +180,9 @@ export class AccessTokenChecker {
     const stored = await this.#tokens.find(digest)
     if (stored === undefined) return { refused: 'unknown' }
     const token = toCached(stored)
-    // `start`, because the look-up may have taken long.
+    // Not the time of now: the look-up may have taken long.
     if (this.#version === undefined) this.#cache.set(digest, token, { start, ttl: TOKEN_TTL })
-    // The token may have been revoked since it was read, if another program has written.
+    // After a write by another program, the token may have been revoked since it was read.
     else if (this.#version === versionAtStart) this.#cache.set(digest, token)
     return toVerdict(token)
   }

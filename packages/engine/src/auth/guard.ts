@@ -1,4 +1,5 @@
-// The guards of the service: a product's own, a bearer token in `Authorization`, or an access token elsewhere (`apiKey`).
+// Checks credentials: by a guard of the product, as a bearer token in `Authorization`, or as an
+// access token elsewhere (`apiKey`).
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance } from 'fastify'
 import type { SecurityScheme } from '../contract/compiled.ts'
@@ -11,22 +12,22 @@ import type { Exchange } from '../http/exchange.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
 import { credentialsHider } from './redaction.ts'
 
-/** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
+/** Checks a token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 
 interface GuardOptions {
   /** The guards of the product, by the names of their schemes. */
   readonly guards?: ProductHooks['guards'] | undefined
-  /** The protection space that the challenges name (RFC 9110, section 11.5). */
+  /** The protection space named in challenges (RFC 9110, section 11.5). */
   readonly realm: string
-  /** Seconds that a guard of the product may take. */
+  /** Seconds for a guard of the product. */
   readonly timeout: number
   readonly checkAccessToken: CheckToken
   /** For the tokens of an identity provider, if there is one. */
   readonly checkJwt?: CheckToken | undefined
 }
 
-/** Makes the guards of the contract's security schemes: those of the product, or those for tokens. */
+/** Makes the guards of the contract's security schemes. */
 export async function buildGuards(
   app: FastifyInstance,
   { realm, guards = {}, timeout, checkAccessToken, checkJwt = checkAccessToken }: GuardOptions,
@@ -36,7 +37,7 @@ export async function buildGuards(
     return check(token)
   })
   await bearer.register(app)
-  const checkOf = (scheme: SecurityScheme): Check => {
+  const checkOf = (scheme: SecurityScheme): CheckCredentials => {
     const guard = Object.hasOwn(guards, scheme.name) ? guards[scheme.name] : undefined
     if (guard) return guardCheck(scheme, guard, timeout)
     if (scheme.type === 'bearer') return (_header, exchange) => bearer.check(exchange)
@@ -62,7 +63,7 @@ export async function buildGuards(
 class BearerCheck {
   readonly #checkToken: CheckToken
   #verify: bearerAuth.verifyBearerAuth | undefined
-  /** The verdict on the token of the request that is checked right now. */
+  /** The verdict on the token just being checked. */
   #verdict: ReturnType<CheckToken> | undefined
 
   constructor(checkToken: CheckToken) {
@@ -73,7 +74,7 @@ class BearerCheck {
     await app.register(bearerAuth, {
       addHook: false,
       keys: [],
-      specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
+      specCompliance: 'rfc6749', // Compares the scheme without case, by RFC 9110, section 11.1.
       verifyErrorLogLevel: 'debug',
       auth: (token) => this.#judge(token),
     })
@@ -94,14 +95,14 @@ class BearerCheck {
   }
 }
 
-/** Without a guard, nothing satisfies a scheme that is not for tokens. */
-const refuseUnguarded: Check = () => ({ refused: 'unknown' })
+/** Without a guard, nothing satisfies a scheme without tokens. */
+const refuseUnguarded: CheckCredentials = () => ({ refused: 'unknown' })
 
 const isAccepted = (verdict: Verdict) => 'caller' in verdict
 
-type Check = (credentials: string, exchange: Exchange) => ReturnType<CheckToken>
+type CheckCredentials = (credentials: string, exchange: Exchange) => ReturnType<CheckToken>
 
-/** The credentials of a scheme in a request: there should be one string. */
+/** Finds the credentials of a scheme in a request, once for each time they were sent. */
 function credentialsOf(exchange: Exchange, { in: place, key }: SecurityScheme) {
   if (place === 'connection') return ['']
   if (place === 'header') return valuesOfHeader(exchange, key)
@@ -109,7 +110,10 @@ function credentialsOf(exchange: Exchange, { in: place, key }: SecurityScheme) {
   return cookieTexts(exchange.raw.headers.cookie ?? '', key)
 }
 
-/** Node shows only the first of some repeated headers. Here it counts as two: more than one is refused anyway. */
+/**
+ * Of some repeated headers Node shows only the first value. It counts as two here: repeated
+ * credentials are refused anyway.
+ */
 function valuesOfHeader({ raw, repeatedHeaders }: Exchange, name: string): readonly string[] {
   const header = raw.headers[name]
   if (header === undefined) return []
@@ -119,16 +123,16 @@ function valuesOfHeader({ raw, repeatedHeaders }: Exchange, name: string): reado
 
 function valuesOfQuery({ request: { query } }: Exchange, name: string): readonly string[] {
   const values = Object.getOwnPropertyDescriptor(query, name)?.value as
-    string | string[] | undefined // as Fastify reads it
+    string | string[] | undefined // as read by Fastify
   if (values === undefined) return []
   return Array.isArray(values) ? values : [values]
 }
 
 /**
- * Names a caller, so that no caller of one source is equal to one of another. The callers of access
+ * Names a caller, so that callers of different sources are never equal. The callers of access
  * tokens are `[\w.@-]`, those of JWTs `<issuer>#<sub>`, and those of guards `#<scheme>#<caller>`.
  * @param source `<issuer>#` or `#<scheme>#`; neither an issuer nor a scheme has a `#` in its name
- * @param name 1 to 255 characters without control characters, so that people can read it in a log
+ * @param name 1 to 255 characters without control characters, for people to read in a log
  * @returns undefined if the name is not valid, or too long together with its source
  */
 export function nameCaller(source: string, name: unknown): string | undefined {
@@ -137,15 +141,15 @@ export function nameCaller(source: string, name: unknown): string | undefined {
   return Buffer.byteLength(caller) > MAX_OWNER_BYTES ? undefined : caller
 }
 
-/** The source of the callers that a guard of the product names. */
+/** The source of callers identified by a guard of the product. */
 export const sourceOf = ({ name }: Pick<SecurityScheme, 'name'>) => `#${encodeURIComponent(name)}#`
 
-/** Reads the answer of a guard. Scopes that are not a list count as none. */
+/** Reads the result of a guard. Scopes count as none if they are no list. */
 function readIdentity(
   identity: Partial<Record<keyof Identity, unknown>> | undefined,
   scheme: SecurityScheme,
 ): Verdict {
-  // Only the guard can tell that a connection has no certificate.
+  // Only the guard can see that a connection has no certificate.
   if (!identity) return { refused: scheme.in === 'connection' ? 'missing' : 'unknown' }
   const caller = 'caller' in identity ? nameCaller(sourceOf(scheme), identity.caller) : ''
   if (caller === undefined) return { refused: 'unknown' }
@@ -157,8 +161,12 @@ const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in tim
   'retry-after': '1',
 })
 
-/** Makes the check of a product's guard. @param timeout in seconds */
-function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number): Check {
+/** @param timeout in seconds */
+function guardCheck(
+  scheme: SecurityScheme,
+  guard: ProductGuard,
+  timeout: number,
+): CheckCredentials {
   const { name, type, in: place, challenge } = scheme
   const prefix =
     type !== 'apiKey' && place === 'header'

@@ -1,13 +1,13 @@
-// Hides credentials in the errors of guards. The message of a library may quote them as they were sent, or as it sent them on:
-// percent-encoded, or in base64.
+// Hides credentials in the errors of guards. A library's message may quote them as received or as
+// sent on: percent-encoded, or in base64.
 
 const HIDDEN = '***'
-/** How many times a text is percent-decoded: a URL may stand in a parameter of another one. */
+/** How many times a message is percent-decoded: a URL may stand in a parameter of another one. */
 const MAX_DECODED = 2
 /** Fewer characters of base64 would be found in words by chance. */
 const MIN_BASE64 = 4
 
-/** A text as bytes, one for each character, and where each of them begins and ends in the text that is shown. */
+/** A message as bytes, one character for each, and the range of each in the shown message. */
 interface Reading {
   readonly bytes: string
   readonly starts: readonly number[]
@@ -15,7 +15,10 @@ interface Reading {
 }
 type Range = readonly [start: number, end: number]
 
-/** Makes the function that hides credentials in a text. @param credentials as the request has them, without their scheme */
+/**
+ * Makes the function that hides credentials in a message. @param credentials without the name of
+ * their scheme
+ */
 export function credentialsHider(credentials: string): (text: string) => string {
   const secrets = secretsIn(credentials).map(toBytes)
   const inBase64 = secrets.flatMap(partsInBase64)
@@ -29,23 +32,26 @@ export function credentialsHider(credentials: string): (text: string) => string 
   }
 }
 
-/** The texts to hide: the credentials, and what they are made of. */
+/** The strings to hide: the credentials, and their decoded parts. */
 function secretsIn(credentials: string): string[] {
   const texts = [credentials, inUtf8(credentials)]
-  const decoded = texts.flatMap((text) => textsInBase64(text))
+  const decoded = texts.flatMap((text) => decodeBase64(text))
   const passwords = decoded.map((text) => text.slice(text.indexOf(':') + 1)) // RFC 7617, section 2
   const secrets = [...texts, ...decoded, ...passwords]
   const written = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
   return [...new Set(written)].filter((secret) => secret !== '')
 }
 
-/** The text of a header, which Node reads as Latin-1, as UTF-8. */
+/** Decodes a header as UTF-8, which Node reads as Latin-1. */
 function inUtf8(text: string): string {
   return Buffer.from(text, 'latin1').toString()
 }
 
-/** The texts that a text in base64 stands for, as UTF-8 and as Latin-1; none if it is not base64, or of other bytes than texts. */
-function textsInBase64(text: string): string[] {
+/**
+ * Decodes base64 as UTF-8 and as Latin-1; an empty list if it is no base64, or holds control
+ * characters.
+ */
+function decodeBase64(text: string): string[] {
   const bytes = Buffer.from(text, 'base64')
   const isBase64 = toBase64(bytes) === toPlainBase64(text)
   const texts = isBase64 ? [bytes.toString(), bytes.toString('latin1')] : []
@@ -56,12 +62,13 @@ const toBase64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
 const toPlainBase64 = (text: string) =>
   text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
 
-/** A text in UTF-8, a character for each byte. */
+/** Encodes a string in UTF-8, with one character for each byte. */
 const toBytes = (text: string) => Buffer.from(text).toString('latin1')
 
 /**
- * The parts that base64 has wherever the bytes stand in what is encoded: three bytes are four characters, so there are three
- * spellings, of which the characters at both ends have bits of what stands beside the bytes.
+ * The spellings of bytes in base64, wherever they stand in a longer sequence. Three bytes become
+ * four characters, so there are three spellings. The characters at both ends are cut: they share
+ * bits with the bytes beside.
  */
 function partsInBase64(bytes: string): string[] {
   const parts = [0, 1, 2].map((before) => {
@@ -73,7 +80,7 @@ function partsInBase64(bytes: string): string[] {
   return parts.filter(({ length }) => length >= MIN_BASE64)
 }
 
-/** A text as it is, and percent-decoded. */
+/** A message as it is, and percent-decoded. */
 function readingsOf(text: string): Reading[] {
   const bytes = toBytes(text)
   const starts = Array.from(bytes, (_, index) => index)
@@ -98,7 +105,7 @@ function percentDecoded({ bytes, starts, ends }: Reading): Reading {
   }
 }
 
-/** Where a secret stands. A form has `+` for a space. */
+/** Finds a secret. Forms write `+` for a space. */
 function plainRanges(reading: Reading, secret: string): Range[] {
   const withPlus = (text: string) => text.replaceAll(' ', '+')
   const bytes = withPlus(reading.bytes)
@@ -106,7 +113,7 @@ function plainRanges(reading: Reading, secret: string): Range[] {
   return places.map((place) => rangeOf(reading, place, place + secret.length))
 }
 
-/** Where a part in base64 stands, of either alphabet, with all of the base64 around it. */
+/** Finds a part in base64, of either alphabet, with all of the base64 around it. */
 function base64Ranges(reading: Reading, part: string): Range[] {
   const bytes = reading.bytes.replaceAll('-', '+').replaceAll('_', '/')
   return placesOf(bytes, part).map((place) => {
@@ -134,7 +141,7 @@ function rangeOf({ starts, ends }: Reading, from: number, to: number): Range {
   return [starts[from] ?? 0, ends[to - 1] ?? 0]
 }
 
-/** Hides the ranges of a text. Ranges that overlap are one. */
+/** Replaces the ranges of a message. Overlapping ranges become one. */
 function withoutRanges(bytes: string, ranges: readonly Range[]): string {
   let shown = ''
   let at = 0

@@ -1,9 +1,10 @@
+// Opens the collections of a product.
 import type { Contract } from './contract.ts'
 import { itemReader, itemWriter } from './items.ts'
 import type { Store } from '../store.ts'
 
 /**
- * Opens the collections of a product, by name. Their items are checked by the schemas of its contract.
+ * Opens the collections by name. Their items are checked by the schemas of the contract.
  * @throws {Error} if the contract lacks the schema of one, unless it is a draft
  */
 export function openCollections(

@@ -1,22 +1,28 @@
-// The types of a compiled contract: `npm run generate` writes it as plain values, so that a start need not parse YAML.
+// The types of a compiled contract: `npm run generate` writes it as plain values, so a start need
+// not parse YAML.
 import type { Schema } from '@plant-store/json-schema'
 
 export interface Compiled {
   readonly title: string
-  /** The SHA-256 of each file of the contract, by its path relative to the folder of the main file. */
+  /**
+   * The SHA-256 of each file of the contract, by its path relative to the folder of the main file.
+   */
   readonly sources: Readonly<Record<string, string>>
-  /** The served document, if it is a bundle of several files. */
+  /** The served document, if several files were bundled. */
   readonly bundle: string | null
   /** The position of the default of the server variable `base_url` in the served document. */
   readonly baseUrl: readonly [from: number, to: number] | null
   /** The path of the servers, such as `/v1`; empty if they have none. */
   readonly prefix: string
-  /** The origins of the identity providers that the docs page signs in at: those of the addresses in its security schemes. */
+  /**
+   * The origins of the identity providers for sign-in on the docs page, from the URLs of the
+   * security schemes.
+   */
   readonly providers: readonly string[]
   readonly operations: readonly Operation[]
   /** By id. Operations, and `$ref` in schemas, refer to these ids. */
   readonly schemas: Readonly<Record<string, Schema>>
-  /** The ids of the schemas of the items that the product stores, by their names in `components/schemas`. */
+  /** The ids of the schemas of stored items, by their names in `components/schemas`. */
   readonly items: Readonly<Record<string, string>>
 }
 
@@ -39,7 +45,7 @@ export interface CompiledContract<
   readonly file: string
   /** The path of the generated file. */
   readonly generated: string
-  /** Only for the compiler. */
+  /** Never set: it carries type parameters for TypeScript. */
   readonly types?: {
     readonly components: Components
     readonly operations: Operations
@@ -59,25 +65,25 @@ export interface Operation {
   readonly body: Body | null
   /** By status, range (`4XX`) or `default`. */
   readonly responses: Readonly<Record<string, Response>>
-  /** The formats of the service's own errors, by status, range or `default`. There are none if all are usual. */
+  /** The formats of built-in errors, by status, range or `default`. Empty if all are usual. */
   readonly errors: Readonly<Record<string, ErrorFormat>>
 }
 
 /**
- * An error of the service itself: its media type, and the writer of its body. The product writes the body by the schema with
- * this id. Or the service writes it, as a text, or as JSON of a known form (see `KNOWN_FORMS` in error-forms.ts).
+ * A built-in error: its media type, and the writer of its body. The product writes the body by the
+ * schema with this id. Or the engine writes it, as plain text or as JSON of a known form (see
+ * `KNOWN_FORMS` in error-forms.ts).
  */
 export type ErrorFormat =
   | { readonly type: string; readonly form: 'product'; readonly schema: string }
   | { readonly type: string; readonly form: 'text' | 'error' | 'problem' | 'code' | 'message' }
 
-/** A security scheme of the contract. */
 export interface SecurityScheme {
   /** Its name in `components/securitySchemes`. */
   readonly name: string
-  /** Tokens of the service are taken as `bearer` and `apiKey`. For others, the product must have a guard. */
+  /** `bearer` and `apiKey` take tokens of the service; `other` needs a guard of the product. */
   readonly type: 'bearer' | 'apiKey' | 'other'
-  /** Where its credentials are. */
+  /** The place of its credentials. */
   readonly in: 'header' | 'query' | 'cookie' | 'connection'
   /** The name of the header (in lower case), of the query parameter or of the cookie. */
   readonly key: string
@@ -85,7 +91,7 @@ export interface SecurityScheme {
   readonly challenge: string
 }
 
-/** The credentials that an operation requires, and the scopes that they must have. */
+/** The credentials required by an operation, with their scopes. */
 export interface Requirement {
   readonly scheme: SecurityScheme
   readonly scopes: readonly string[]
@@ -97,17 +103,21 @@ export interface Parameter {
   readonly required: boolean
   /** The id of its schema. */
   readonly schema: string
-  /** Whether an empty text that its schema refuses is as if it had not been sent (OpenAPI 3.1.0, section 4.8.12.2). */
+  /**
+   * Whether an empty value counts as not sent, if its schema refuses it (OpenAPI 3.1.0, section
+   * 4.8.12.2).
+   */
   readonly allowEmptyValue?: true
   /**
-   * How a parameter is sent that is neither one text, nor a text for each item of a list (section 4.8.12.2.1). `list`: a
-   * list, as `1,2`. `pairs`: an object, as `b,1,c,2`. `assignments`: an object, as `b=1,c=2`. `members`: an object, by the
-   * names of its members, as `b=1&c=2`. `deepObject`: an object, as `a[b]=1&a[c]=2`. `json`: as JSON.
+   * The encoding of a parameter, unless it is one string, or one for each item of a list (section
+   * 4.8.12.2.1). `list`: a list, as `1,2`. `pairs`: an object, as `b,1,c,2`. `assignments`: an
+   * object, as `b=1,c=2`. `members`: an object, its properties sent by name, as `b=1&c=2`.
+   * `deepObject`: an object, as `a[b]=1&a[c]=2`. `json`: as JSON.
    */
   readonly sentAs?: 'list' | 'pairs' | 'assignments' | 'members' | 'deepObject' | 'json'
-  /** The names of the members, if it is sent by them. */
+  /** The names of the properties of a parameter sent as `members`. */
   readonly members?: readonly string[]
-  /** If it is sent by its members, and they may have any other name, too: the names that the query has for something else. */
+  /** For `members` with properties of any name: the query names of other parameters. */
   readonly reserved?: readonly string[]
 }
 
@@ -117,14 +127,17 @@ export interface Body {
   readonly content: Readonly<Record<string, Media>>
 }
 
-/** How bodies are read and written: as JSON, as text in UTF-8, as a form in parts or as a query, or as bytes. */
+/**
+ * How bodies are read and written: as JSON, as text in UTF-8, as a form in parts or in a query
+ * string, or as bytes.
+ */
 export type BodyKind = 'json' | 'text' | 'multipart' | 'urlencoded' | 'bytes'
 
 export interface Media {
   readonly kind: BodyKind
   /** The id of its schema; null if every body is valid. */
   readonly schema: string | null
-  /** The maximum length in bytes. */
+  /** In bytes. */
   readonly limit: number
 }
 
@@ -132,12 +145,15 @@ export interface Media {
 export type Response = Readonly<Record<string, ResponseMedia>>
 
 export interface ResponseMedia extends Pick<Media, 'kind' | 'schema'> {
-  /** Whether it is a stream of server-sent events. The kind and the schema are then those of the data of an event. */
+  /**
+   * Whether it is a stream of server-sent events. `kind` and `schema` are then those of an event's
+   * data.
+   */
   readonly events?: true
 }
 
 /**
- * The mark that `npm run generate` puts on a member that only one side sends, or that has a default.
+ * Marks a property as sent by one side only, or as having a default. Written by `npm run generate`.
  * @example
  * ```ts
  * import type { Mark } from '@plant-store/engine'

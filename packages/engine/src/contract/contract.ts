@@ -1,3 +1,4 @@
+// Reads the contract of a service: as generated, or compiled anew if it has changed.
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +11,6 @@ import { reasonOf, StartupError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The contract that this server serves. */
     readonly contract: Contract
   }
 }
@@ -20,15 +20,13 @@ export interface Contract extends Compiled {
   readonly file: string
   /** The served document: the file, with `BASE_URL` as the default of `base_url`. */
   readonly bytes: Buffer
-  /** The hooks of the product. */
   readonly product: ProductHooks
-  /** In `npm run dev`, the operations that are not served. */
+  /** In `npm run dev`, the operations left out. */
   readonly refused?: readonly RefusedOperation[]
-  /** In `npm run dev`, the examples of the operations. */
   readonly examples?: ContractExamples
 }
 
-/** An operation that is answered 501, because the contract has a fault there. */
+/** An operation answered with 501, because of a fault in the contract. */
 export interface RefusedOperation {
   /** Empty if it is unknown. */
   readonly id: string
@@ -37,7 +35,7 @@ export interface RefusedOperation {
   readonly fault: string
 }
 
-/** Imports the compiler. An image has neither the compiler nor the packages that the compiler needs. */
+/** Imports the compiler. An image lacks the compiler and its dependencies. */
 export type LoadCompiler = () => Promise<{
   readonly compile: (file: string, product: ProductHooks) => Promise<Compiled>
 }>
@@ -45,16 +43,16 @@ export type LoadCompiler = () => Promise<{
 export interface ContractOptions {
   /** The default of the server variable `base_url` in the served bytes. */
   readonly baseUrl?: string
-  /** The contract as it was compiled by the last `npm run generate`. */
+  /** As compiled by the last `npm run generate`. */
   readonly generated?: CompiledContract
-  /** The hooks of the product. */
   readonly product?: ProductHooks | undefined
   readonly loadCompiler?: LoadCompiler | undefined
 }
 
 /**
- * Reads an OpenAPI 3.1 document. It is compiled anew if it has changed since the last `npm run generate`; also if the
- * product lacks a hook that it needs, because only the compiler knows the lines of the faults.
+ * Reads an OpenAPI 3.1 document. It is compiled anew if it has changed since the last `npm run
+ * generate`. It is also compiled if the product lacks a required hook, because only the compiler
+ * knows the lines of the faults.
  * @param file the path of a YAML file
  * @throws {StartupError} with file, line and reason of each fault
  */
@@ -72,7 +70,7 @@ export async function readContract(
   return toContract(await compile(file, product), file, baseUrl, product)
 }
 
-/** Adds the document to serve to a compiled contract, and leaves out the alternatives of `security` without a guard. */
+/** Adds the document to serve, and leaves out alternatives of `security` without a guard. */
 export function toContract(
   compiled: Compiled,
   file: string,
@@ -96,7 +94,7 @@ async function loadCompilerFor(reason: string, load: LoadCompiler | undefined) {
   })
 }
 
-/** The faults of a contract with this product: guards and forms of errors that the product lacks. */
+/** The hooks required by a contract and missing in the product: guards and forms of errors. */
 function faultsOf(compiled: Compiled, product: ProductHooks): readonly string[] {
   const requirements = compiled.operations.flatMap(({ security }) =>
     supportedAlternatives(security, product).flat(),
@@ -112,7 +110,10 @@ function faultsOf(compiled: Compiled, product: ProductHooks): readonly string[] 
   return [...guards, ...uncompiled, ...errorFaults(compiled, product)]
 }
 
-/** Whether the files are unchanged since the last `npm run generate`. The image has only the main file. */
+/**
+ * Whether the files are unchanged since the last `npm run generate`. The image has only the main
+ * file.
+ */
 function isCurrent(file: string, { sources }: Compiled): boolean {
   const [[, sumOfFile] = [], ...referenced] = Object.entries(sources)
   try {
@@ -130,7 +131,10 @@ function sumOf(file: string): string {
   return hash('sha256', readFileSync(file))
 }
 
-/** The document with another default of the server variable `base_url`. @throws {StartupError} if it has no such variable */
+/**
+ * Changes the default of the server variable `base_url`. @throws {StartupError} if there is no such
+ * variable
+ */
 function withBaseUrl(text: string, { baseUrl }: Compiled, value: string): string {
   if (baseUrl === null && value === '.') return text // the default of BASE_URL
   if (baseUrl === null)

@@ -1,28 +1,27 @@
-// The examples of a contract that is being written: what `npm run dev` answers for a method that is missing.
+// The examples of an unfinished contract: `npm run dev` answers with them while a method is
+// missing.
 
-/** An answer as the contract shows it. */
+/** An answer shown in the contract. */
 export interface Example {
   readonly status: number
-  /** Its name in `examples`; absent if it has none. */
+  /** Its name in `examples`, if it has one. */
   readonly name?: string
-  /** Absent if the answer has none. */
+  /** Absent for an answer without a body. */
   readonly body?: unknown
   /** Whether the body is the data of an event: the answer is a stream of this event. */
   readonly isEvent?: true
 }
 
-/** The examples of an operation. */
 export interface OperationExamples {
   /** Successes first. */
   readonly answers: readonly Example[]
-  /** A method that answers the first example, ready to paste. */
+  /** A method to paste, which answers with the first example. */
   readonly method: string
 }
 
-/** The examples of a contract that is being written. */
 export interface ContractExamples {
   /** By the ids of the operations. */
   readonly operations: ReadonlyMap<string, OperationExamples>
-  /** Whether a request that wishes for none gets the first one. */
+  /** Whether a request without `Prefer` gets the first example, too. */
   readonly isUnasked: boolean
 }

@@ -1,5 +1,6 @@
-// The security schemes whose credentials the service can check: by its own tokens, or by a guard of the product. The compiler
-// asks for it with the product of the developer, and a start with the product that it serves.
+// Tells which security schemes the service can check: by its tokens, or by a guard of the product.
+// The compiler asks with the hooks of the developer's product, a start with those of the served
+// product.
 import type { Requirement, SecurityScheme } from './compiled.ts'
 import type { ProductHooks, TokenType } from './product-hooks.ts'
 
@@ -14,19 +15,21 @@ export function takesTokens({ name, type }: SecurityScheme, product: ProductHook
   return tokenTypes.some((taken) => taken === type) && !Object.hasOwn(guards, name)
 }
 
-/** The guard or the tokens that the product lacks for a scheme that is not guarded. */
+/** What to add to a product for an unguarded scheme. */
 export function lackedFor({ type }: SecurityScheme): string {
   if (type === 'other') return 'a guard'
   const source = type === 'bearer' ? 'a store or JWT_ISSUER' : 'a store'
   return `a guard in product.ts, or ${source}`
 }
 
-/** Whether the service can check the credentials of a scheme. */
 export function isGuarded(scheme: SecurityScheme, product: ProductHooks): boolean {
   return takesTokens(scheme, product) || Object.hasOwn(product.guards ?? {}, scheme.name)
 }
 
-/** The alternatives whose credentials the service can check. If there are none, all: an operation must not become open. */
+/**
+ * The alternatives whose credentials the service can check. If there are none, all: an operation
+ * must not become open.
+ */
 export function supportedAlternatives(
   alternatives: Alternatives,
   product: ProductHooks,

@@ -1,64 +1,65 @@
-// Items of collections. An item is checked by its schema before it is stored. When it is read, its int64s become `bigint`s.
+// Reads and writes the items of collections. An item is checked by its schema before it is stored.
 import { isInt64, isObject, reachable, TOO_NESTED, Validator } from '@plant-store/json-schema'
 import type { Contract } from './contract.ts'
 import { HttpError } from '../errors.ts'
 import { exactJson, parseJson } from '../http/json.ts'
 
-type Part = Pick<Contract, 'items' | 'product' | 'schemas'>
+type ItemSchemas = Pick<Contract, 'items' | 'product' | 'schemas'>
 
 /**
- * Makes the reader of items. An item may be older than its schema, and need not fit it.
+ * Makes the reader of items, which turns int64s into `bigint`s. An item may be older than its
+ * schema, and need not fit it.
  * @param schema the name of their schema in `components/schemas`
  */
 export function itemReader(
-  { items, product, schemas }: Part,
+  { items, product, schemas }: ItemSchemas,
   schema: string,
-): (text: string) => unknown {
+): (json: string) => unknown {
   const whole = { $ref: items[schema] ?? '' }
   const nodes = reachable(whole, ({ $ref = '' }) => schemas[$ref])
   const hasInt64 = nodes.some((node) => isObject(node) && isInt64(node))
-  if (!hasInt64) return (text) => parseJson(Buffer.from(text))
+  if (!hasInt64) return (json) => parseJson(Buffer.from(json))
   const validator = new Validator(schemas, 'stored', product.formats)
-  return (text) => validator.decodeInt64s(whole, parseJson(Buffer.from(text)))
+  return (json) => validator.decodeInt64s(whole, parseJson(Buffer.from(json)))
 }
 
 /**
- * Makes the writer of items, which says why an item can't be stored. A member that is `readOnly` or `writeOnly` is not required.
+ * Makes the writer of items. Properties with `readOnly` or `writeOnly` are not required.
  * @param schema the name of their schema in `components/schemas`
- * @returns a function that makes JSON of an item
- * @throws {HttpError} 400 for an item that is nested too deep for its schema
- * @throws {Error} for an item that does not fit its schema, or would not be read as it was written
+ * @returns a function from an item to its JSON
+ * @throws {HttpError} 400 for an item nested too deep for its schema
+ * @throws {Error} for an item refused by its schema, or changed by JSON
  */
-export function itemWriter(part: Part, schema: string): (item: unknown) => string {
-  const { items, product, schemas } = part
-  const read = itemReader(part, schema)
+export function itemWriter(contract: ItemSchemas, schema: string): (item: unknown) => string {
+  const { items, product, schemas } = contract
+  const read = itemReader(contract, schema)
   const validator = new Validator(schemas, 'storing', product.formats)
   const check = validator.compile('item', { $ref: items[schema] ?? '' })
   return (item) => {
-    const text = exactJson(item)
+    const json = exactJson(item)
     const loss = lossIn(item, 'item')
     const { error = loss, reason } = loss === undefined ? check(item) : {}
     if (reason?.keyword === 'nesting') throw ITEM_TOO_NESTED
-    if (error !== undefined) throw new Error(`this is no item of the schema ${schema}: ${error}`)
-    readBack(text, read)
-    return text
+    if (error !== undefined) throw new Error(`the item does not fit the schema ${schema}: ${error}`)
+    readBack(json, read)
+    return json
   }
 }
 
 const ITEM_TOO_NESTED = new HttpError(400, `item ${TOO_NESTED}`)
 
 /** Reads an item before it is stored: its reader evaluates more of its schema than its writer. */
-function readBack(text: string, read: (text: string) => unknown): void {
+function readBack(json: string, read: (json: string) => unknown): void {
   try {
-    read(text)
+    read(json)
   } catch (error) {
     throw error instanceof RangeError ? ITEM_TOO_NESTED : error
   }
 }
 
 /**
- * The first part of a value that JSON would change or leave out, or that could not be read again.
- * @param path of the value, for the words
+ * The first loss if a value is written as JSON and read again.
+ * @param path of the value, for the message
  */
 function lossIn(value: unknown, path: string): string | undefined {
   if (value === null) return undefined
@@ -96,12 +97,12 @@ function lossInList(list: readonly unknown[], path: string): string | undefined 
   return undefined
 }
 
-/** A member that is undefined counts as absent. */
+/** An undefined property counts as absent. */
 function lossInObject(value: object, path: string): string | undefined {
-  for (const [name, member] of Object.entries<unknown>({ ...value })) {
+  for (const [name, property] of Object.entries<unknown>({ ...value })) {
     if (name === '__proto__') return `${path} has the name __proto__`
     if (!name.isWellFormed()) return `${path} has a name with a lone surrogate`
-    const loss = member === undefined ? undefined : lossIn(member, `${path}/${name}`)
+    const loss = property === undefined ? undefined : lossIn(property, `${path}/${name}`)
     if (loss !== undefined) return loss
   }
   return undefined

@@ -1,10 +1,11 @@
-// The hooks of a product: functions for the security schemes, errors and formats that only the product knows.
+// The hooks of a product: its functions for security schemes, errors and formats unknown to the
+// engine.
 import type { FastifyRequest } from 'fastify'
 import type { ErrorOrigin } from '../http/error-answers.ts'
 import type { Formats } from '@plant-store/json-schema'
 
 /**
- * The sender of a request, as the guard of a product has identified it.
+ * The sender of a request, as identified by a guard of the product.
  * @example
  * ```ts
  * import type { Identity } from '@plant-store/engine'
@@ -14,9 +15,9 @@ import type { Formats } from '@plant-store/json-schema'
  */
 export interface Identity {
   /**
-   * 1 to 255 characters without control characters. The methods get it as `#<scheme>#<caller>`: it
-   * is never the caller of another scheme, of an access token or of a JWT. Without this member, the
-   * credentials name nobody, and only prove something, such as the application that is used.
+   * 1 to 255 characters without control characters. The methods get `#<scheme>#<caller>`, so it
+   * never equals the caller of another scheme, of an access token or of a JWT. Absent: the
+   * credentials name nobody, and only prove something, such as the application in use.
    */
   readonly caller?: string
   /** The scopes of the credentials (RFC 6749, section 3.3). */
@@ -24,12 +25,15 @@ export interface Identity {
 }
 
 /**
- * Checks the credentials of a security scheme, before the body is read. It is called only if the request has them exactly once.
- * If the guard throws, the answer is 500 without details: the service can't know whether a second try would help.
+ * Checks the credentials of a security scheme, before the body is read. It is called only if the
+ * request has them exactly once. If the guard throws, the answer is 500 without details: the
+ * service can't know whether a second try would help.
  * @param request for its headers, its query and its connection. It has no body yet
- * @param credentials the text after the scheme's name in `Authorization`, or the text of an apiKey; empty for mutualTLS
- * @param signal aborts when the guard is given up: after `REQUEST_TIMEOUT`, or when the client has left or the service ends
- * @returns undefined if the credentials are not valid: 401. For mutualTLS, undefined means that there is no certificate
+ * @param credentials the string after the scheme's name in `Authorization`, or the value of an
+ * apiKey; empty for mutualTLS
+ * @param signal aborts after `REQUEST_TIMEOUT`, or when the client has left or the service ends
+ * @returns undefined for invalid credentials: 401. For mutualTLS, undefined means a connection
+ * without certificate
  * @example
  * ```ts
  * import type { ProductGuard } from '@plant-store/engine'
@@ -47,39 +51,43 @@ export type ProductGuard = (
   signal: AbortSignal,
 ) => Identity | undefined | Promise<Identity | undefined>
 
-/** The types of security schemes that may have tokens of the service. */
+/** The types of security schemes with tokens of the service. */
 export type TokenType = 'bearer' | 'apiKey'
 
-/** The hooks of a product. */
 export interface ProductHooks {
   /**
-   * The types of security schemes whose tokens the service checks itself, where the product has no guard. Both types: it
-   * has a store, and so access tokens of its own. Only `bearer`: it takes JWTs of an identity provider. Absent: both types.
+   * The types of security schemes for which the service checks tokens, where the product has no
+   * guard. Both: access tokens in the product's store. Only `bearer`: JWTs of an identity provider.
+   * Absent: both.
    */
   readonly tokenTypes?: readonly TokenType[]
-  /** By the name of the security scheme. A guard replaces the service's own guard of the scheme. */
+  /** By the name of the security scheme. A guard replaces the built-in check of the scheme. */
   readonly guards?: Readonly<Partial<Record<string, ProductGuard>>>
   /**
-   * Writes the JSON body of the service's own errors, where no form that the service knows fits the schema.
+   * Writes the JSON body of built-in errors, if their schema fits no form known to the engine.
    * @param status from 400 to 599
    * @param message for people
-   * @param origin the request that has the error. Its operation tells forms apart, where operations have different ones
+   * @param origin the failed request, with its operation: several operations may have different
+   * forms
    */
   readonly errorBody?: (status: number, message: string, origin: ErrorOrigin) => unknown
-  /** The collections of the product, by name: the schema of the items in `components/schemas`, and the type of the keys. */
+  /**
+   * The collections of the product, by name: the schema of the items in `components/schemas`, and
+   * the type of the keys.
+   */
   readonly collections?: Readonly<
     Record<string, { readonly schema: string; readonly key: 'int64' | 'text' }>
   >
   /**
-   * The operations of the contract that are not served: each by its `operationId`, or by its method and path, such as
-   * `GET /users`, if it has none. Their paths are 404, and their methods are not needed.
+   * Operations of the contract to leave out: each by its `operationId`, or without one by method
+   * and path, such as `GET /users`. Their paths are 404, and they need no methods.
    */
   readonly without?: readonly string[]
   /**
-   * The widest folder of the files that a `$ref` of the contract may lead to, relative to the folder of the contract. Absent:
-   * the folder of the contract itself. What a `$ref` leads to is published.
+   * The widest folder for files named by a `$ref`, relative to the folder of the contract. Absent:
+   * the folder of the contract itself. All referenced files are published.
    */
   readonly refsWithin?: string
-  /** Checks of texts, by the name of the `format` that a schema gives them. */
+  /** Checks of strings, by the name of their `format`. */
   readonly formats?: Formats
 }

@@ -1,13 +1,14 @@
-/** A server of an OpenAPI document. */
+/** The paths of the servers in a contract. */
 export interface Server {
   readonly url: string
   readonly variables?: Readonly<Record<string, { readonly default?: string }>>
 }
 
 /**
- * The path under which the service serves the operations of a server, such as `/v1`. A prefix of a gateway is in the variable
- * `base_url`, and is not part of it. A variable without a default is unknown. Segments that no path of an operation can have are left out. The docs page runs this
- * function, too: it uses nothing of this file.
+ * The path under which the service serves the operations of a server, such as `/v1`. A gateway's
+ * prefix stands in the variable `base_url`, and is no part of it. A variable without a default is
+ * unknown. Segments impossible in the path of an operation are left out. The docs page runs this
+ * function, too, so it uses nothing else of this file.
  */
 export function pathOfServer({ url, variables }: Server): string {
   const path = url

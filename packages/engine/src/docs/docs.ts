@@ -1,3 +1,4 @@
+// Serves the OpenAPI document and its page in Swagger UI.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -15,25 +16,23 @@ const JAVASCRIPT = 'application/javascript; charset=utf-8'
 const CSS = 'text/css; charset=utf-8'
 const HTML = 'text/html; charset=utf-8'
 
-/** Headers of a file that a browser asks for at every use. The answer is 304 if the file has not changed. */
+/** Headers of a file for which the browser asks again at every use: 304 if it has not changed. */
 const NOT_KEPT = { 'cache-control': 'no-cache' }
-/** Headers of a file that a browser keeps for an hour. */
 const KEPT = { 'cache-control': 'public, max-age=3600' }
 
-/** The page to which an identity provider leads back, and its script. */
+/** The page to which an identity provider redirects after sign-in, and its script. */
 const REDIRECT_PAGE = 'oauth2-redirect.html'
 const REDIRECT_SCRIPT = 'oauth2-redirect.js'
 
 const PAGE_SCRIPT = new URL('docs-page.js', import.meta.url)
 const SWAGGER_UI = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')
-/** The files of packages. They change only with a new version of their package. */
+/** Files of npm packages. They change only with the version of their package. */
 const PACKAGE_FILES = [
   { url: new URL('swagger-ui-bundle.js', SWAGGER_UI), type: JAVASCRIPT },
   { url: new URL('swagger-ui.css', SWAGGER_UI), type: CSS },
   { url: new URL('js-yaml.min.js', import.meta.resolve('js-yaml')), type: JAVASCRIPT },
 ]
 
-/** The page. It has no choice of servers, because there is only one. */
 function pageOf(title: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
@@ -61,8 +60,8 @@ function pageOf(title: string): string {
 }
 
 /**
- * Serves the contract as `/openapi.yaml`, and Swagger UI at `/docs/`. All links are relative, so that
- * they work behind a path prefix. `/` leads to the page, unless an operation of the contract has this path.
+ * Serves the contract as `/openapi.yaml`, and Swagger UI at `/docs/`. All links are relative, for
+ * services behind a path prefix. `/` leads to the page, unless the contract has an operation there.
  * @param config with `DOCS` off there is no page
  */
 export function serveDocs(
@@ -94,8 +93,8 @@ export function serveDocs(
 }
 
 /**
- * Answers with bytes, or 304 to a client that has them (RFC 9110, section 13.1.2). All answers share
- * the bytes: a client that takes nothing of its answer holds no copy of them.
+ * Answers with bytes, or with 304 to a client whose copy is current (RFC 9110, section 13.1.2). All
+ * answers share one buffer, so slow clients cost no memory.
  */
 function fileHandler(
   bytes: Buffer,

@@ -1,3 +1,4 @@
+// The port for operators: probes and metrics.
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -10,22 +11,22 @@ import { HttpServer, listen } from '../http/server.ts'
 import type { Store } from '../store.ts'
 import type { makeMetrics } from './metrics.ts'
 
-/** The most connections. Few clients use this port, and a flood on it must not harm the service. */
+/** Few clients use this port, and a flood on it must not harm the service. */
 const MAX_CONNECTIONS = 100
-/** Milliseconds that a probe waits for the store. */
+/** Milliseconds for which a probe waits. */
 const READY_TIMEOUT = 1000
 /** Milliseconds for which the result of a ping is valid. */
 const READY_TTL = 1000
 
-/** What is the product's own, as far as this port shows it. */
-interface AdminOwn {
+/** The product's resources and metrics, as far as this port shows them. */
+interface AdminResources {
   readonly opened: { readonly check?: (signal: AbortSignal) => unknown }
   readonly metrics: MetricTexts
 }
 
 /**
- * Opens the port for operators: `/livez`, `/readyz` and `/metrics`. It opens before the port of the service, and closes
- * after it.
+ * Opens the port for `/livez`, `/readyz` and `/metrics`: before the port of the service. It also
+ * closes after it.
  * @throws {StartupError} naming the host and the port
  */
 export async function openAdmin(name: string, config: Config, log: Logger) {
@@ -40,7 +41,7 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
   const notServing = () => new HttpError(503, `The service is ${state}`)
 
-  // Fastify would log the port before there are metrics; `serving` logs it.
+  // Fastify would log the port too early, before there are metrics; `serving` logs it.
   const quiet = log.isLevelEnabled('warn') ? log.child({}, { level: 'warn' }) : log
   const { app } = new HttpServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS })
   app.addHook('onRequest', checkRequest)
@@ -53,8 +54,8 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   })
   app.get('/metrics', async (_request, reply) => {
     if (serving === undefined) throw notServing()
-    const { store, metrics: own } = serving
-    metrics ??= import('./metrics.ts').then((load) => load.makeMetrics(name, store, own))
+    const { store, metrics: productMetrics } = serving
+    metrics ??= import('./metrics.ts').then((load) => load.makeMetrics(name, store, productMetrics))
     const { contentType, write } = await metrics
     return reply.type(contentType).send(await write())
   })
@@ -65,24 +66,21 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
     /**
      * Marks the service as ready, and logs the port.
      * @param store undefined if the product has none
-     * @param own what is the product's own
      */
-    serving(store: Pick<Store, 'ping' | 'stats'> | undefined, own?: AdminOwn): void {
+    serving(store: Pick<Store, 'ping' | 'stats'> | undefined, resources?: AdminResources): void {
       const checks = [
         ...(store ? [readinessCheck(store, log)] : []),
-        ...(own?.opened.check ? [ownCheck(own.opened, log)] : []),
+        ...(resources?.opened.check ? [resourceCheck(resources.opened, log)] : []),
       ]
-      serving = { checks, store, metrics: own?.metrics }
+      serving = { checks, store, metrics: resources?.metrics }
       if (state === 'starting') state = 'serving'
-      const { port } = app.server.address() as AddressInfo // because it listens on a port
+      const { port } = app.server.address() as AddressInfo // an open port has an address of this type
       log.info({ port }, 'admin port open')
     },
-    /** Marks the service as not ready. */
     stopping(): void {
       state = 'stopping'
       app.exchanges.drain()
     },
-    /** Closes the port, and all its connections. */
     close(): void {
       void app.close()
       app.server.closeAllConnections()
@@ -91,9 +89,9 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
 }
 
 /**
- * Makes the check whether the store answers. Probes that arrive at about the same time share one ping. While a ping
- * runs, the previous result is valid. A ping fails after DATABASE_TIMEOUT, like a request; until then, requests may
- * still succeed.
+ * Makes the check of the store. Probes at about the same time share one ping. While a ping runs,
+ * the previous result is valid. A ping fails after DATABASE_TIMEOUT, like a request; until then,
+ * requests may still succeed.
  * @returns the check; it throws an {@link HttpError} if the store does not answer
  */
 function readinessCheck(store: Pick<Store, 'ping'>, log: Logger): () => Promise<void> {
@@ -121,22 +119,22 @@ function readinessCheck(store: Pick<Store, 'ping'>, log: Logger): () => Promise<
 }
 
 /**
- * Makes the check of what is the product's own. Probes that arrive while a call runs share it. A call that hangs is given up,
- * and the next probe begins another one.
- * @returns the check; it throws an {@link HttpError} if the product's fails, or is not done in a second
+ * Makes the check of the product's resources. Probes share a call while it runs. After a timeout
+ * the call is aborted, and the next probe makes another one.
+ * @returns the check; it throws an {@link HttpError} if the product's check fails or takes too long
  */
-function ownCheck(opened: AdminOwn['opened'], log: Logger): () => Promise<void> {
+function resourceCheck(opened: AdminResources['opened'], log: Logger): () => Promise<void> {
   let running: Promise<void> | undefined
   const callCheck = async () => {
     const controller = new AbortController()
     const { signal } = controller
     const late = Promise.withResolvers<never>()
     signal.addEventListener('abort', () => late.reject(signal.reason))
-    const giveUp = () => controller.abort(new Error('it is not done in a second'))
+    const giveUp = () => controller.abort(new Error('it took more than a second'))
     const timer = setTimeout(giveUp, READY_TIMEOUT).unref()
     try {
       const result = await Promise.race([opened.check?.(signal), late.promise])
-      if (result === false) throw new Error('it gives false')
+      if (result === false) throw new Error('it returned false')
     } finally {
       clearTimeout(timer)
       running = undefined

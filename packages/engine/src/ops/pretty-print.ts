@@ -1,3 +1,4 @@
+// Turns a JSON line of the log into a readable one: `12:34:56 info request method=GET status=200`.
 import { pino } from 'pino'
 import { indented, visible } from './terminal.ts'
 
@@ -9,7 +10,6 @@ interface Line {
   readonly [field: string]: unknown
 }
 
-/** Makes a JSON line of the log readable for a person: `12:34:56 info  request method=GET status=200`. */
 export function prettyPrint(json: string): string {
   const {
     time,
@@ -19,8 +19,8 @@ export function prettyPrint(json: string): string {
     pid: _pid,
     hostname: _hostname,
     ...rest
-  } = JSON.parse(json) as Line // by pino
-  if (String(rest['route']).startsWith('/docs/static/')) return '' // the page has a dozen such files: their lines would hide others
+  } = JSON.parse(json) as Line // written by pino
+  if (String(rest['route']).startsWith('/docs/static/')) return '' // a dozen of these files, fetched by the page, would hide other lines
   const fields = Object.entries(rest).map(
     ([key, value]) => `${key}=${unquote(JSON.stringify(value))}`,
   )

@@ -1,22 +1,25 @@
-// The one writer of lines that a person reads at a terminal. Names and texts come from strangers: from contracts, callers, files.
-// A terminal would obey control characters in them, and show a text in another order than it has.
+// Writes lines for people at a terminal. Names and texts come from strangers: contracts, callers,
+// files. A terminal would obey control characters in them, and show characters in another order.
 
 /**
- * Control characters, characters that format (such as U+202E) or fill, separators, unusual spaces, and halves of a character.
- * Variation selectors stay: many emoji have one.
+ * Control, format (such as U+202E), fill and separator characters, unusual spaces, and lone
+ * surrogates. Variation selectors stay: many emoji have one.
  */
 const INVISIBLE =
   /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Cs}\p{Default_Ignorable_Code_Point}]--[ \p{Variation_Selector}]]/gv
 
-/** Where a line of the log goes on. */
+/** Before each further line of an entry of the log. */
 const INDENT = '    '
 
-/** Shows each invisible character of a text as an escape, such as `\u001b`, line breaks included. */
+/** Shows each invisible character as an escape, such as `\u001b`, line breaks included. */
 export function visible(text: string): string {
   return text.replaceAll(INVISIBLE, escape)
 }
 
-/** Writes lines to standard output. Nobody has to read them: unlike a stream, the console ignores a reader that is gone. */
+/**
+ * Writes lines to standard output. Unlike a stream, the console does not fail if the reader is
+ * gone.
+ */
 export function print(lines: readonly string[]): void {
   console.log(visibleLines(lines))
 }
@@ -26,12 +29,12 @@ export function printError(lines: readonly string[]): void {
   console.error(visibleLines(lines))
 }
 
-/** Lines of which none looks like another one; columns may have a tab between them. */
+/** Joins lines so that none can pass as two. Tabs between columns stay. */
 function visibleLines(lines: readonly string[]): string {
   return lines.map((line) => line.split('\t').map(visible).join('\t')).join('\n')
 }
 
-/** A text of several lines, each visible and indented, so that none looks like the beginning of an entry of the log. */
+/** Indents each line, so that none can pass as the beginning of an entry of the log. */
 export function indented(text: string): string {
   const lines = text.split('\n').map((line) => INDENT + visible(line))
   return lines.join('\n')

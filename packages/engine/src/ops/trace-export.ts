@@ -1,4 +1,4 @@
-// Exports spans to a collector, and says in the log that it does not take them: once, until it takes some again.
+// Exports spans to a collector, and logs the first failure of an outage.
 import { diag, type DiagLogFunction, DiagLogLevel } from '@opentelemetry/api'
 import { type ExportResult, ExportResultCode, setGlobalErrorHandler } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -6,22 +6,23 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
 import type { Logger } from 'pino'
 import { reasonOf } from '../errors.ts'
 
-/** The most characters of a reason: a collector may answer with any text. */
+/** In characters: a collector may answer with any text. */
 const MAX_REASON_LENGTH = 500
 const ignore: DiagLogFunction = () => undefined
 
-/** An exporter over OTLP that reports. OpenTelemetry itself tells nobody of a failed export. */
+/** An exporter over OTLP with a log. OpenTelemetry itself reports no failed export. */
 export class ReportingExporter implements SpanExporter {
   readonly #exporter = new OTLPTraceExporter()
   readonly #log: Logger
   /** Whether the present outage is in the log. */
   #isReported = false
-  /** What the collector has said of the spans that it took. */
+  /** The collector's warning about the spans just sent, if it gave one. */
   #warning: string | undefined
 
   constructor(log: Logger) {
     this.#log = log
-    // An answer 200 may say that some spans were refused: https://opentelemetry.io/docs/specs/otlp/#partial-success
+    // A status 200 may still report refused spans:
+    // https://opentelemetry.io/docs/specs/otlp/#partial-success
     const warn: DiagLogFunction = (...words) => (this.#warning = words.map(String).join(' '))
     const logger = { warn, error: ignore, info: ignore, debug: ignore, verbose: ignore }
     diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
@@ -50,7 +51,7 @@ export class ReportingExporter implements SpanExporter {
   }
 }
 
-/** The status of the collector's answer, if it gave one, and what went wrong. */
+/** Describes a failed export: the status, if the collector answered, and the reason. */
 function describe(error: Error | undefined): string {
   const status = error !== undefined && 'code' in error ? `${String(error.code)} ` : ''
   return `${status}${reasonOf(error)}`

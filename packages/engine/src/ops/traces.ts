@@ -1,4 +1,5 @@
-// Loaded only if traces are exported: OpenTelemetry takes longer to load than the rest of the start.
+// Makes a trace of each request. Loaded only if traces are exported: OpenTelemetry takes longer to
+// load than the rest of the start.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import { FastifyOtelInstrumentation } from '@fastify/otel'
@@ -18,7 +19,10 @@ import { ReportingExporter } from './trace-export.ts'
 import { UNKNOWN_LABEL } from '../http/metrics.ts'
 import { routeTemplate } from '../http/request-log.ts'
 
-/** Reads `traceparent` only: `tracestate` may have any text of the client, and would be exported. */
+/**
+ * Reads only `traceparent`. A client could write anything into `tracestate`, which would be
+ * exported.
+ */
 class TraceParentPropagator extends W3CTraceContextPropagator {
   override extract(
     ...[context, carrier, getter]: Parameters<W3CTraceContextPropagator['extract']>
@@ -28,7 +32,7 @@ class TraceParentPropagator extends W3CTraceContextPropagator {
   }
 }
 
-/** Lets guards and methods know the span of their request. The plugin of Fastify enters it. */
+/** Gives guards and methods the span of their request. The plugin of Fastify enters it. */
 class RequestContexts implements ContextManager {
   readonly #contexts = new AsyncLocalStorage<Context>()
 
@@ -55,7 +59,7 @@ class RequestContexts implements ContextManager {
   }
 }
 
-/** A request of `fetch` before it is sent: https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
+/** A request of `fetch`, not sent yet: https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
 interface CreatedMessage {
   readonly request: {
     readonly headers: readonly string[]
@@ -63,7 +67,7 @@ interface CreatedMessage {
   }
 }
 
-/** Writes the trace of the request that is answered into the requests that are sent for it. */
+/** Adds the trace of the current request to outgoing requests. */
 function carryTraces(): void {
   subscribe('undici:request:create', (message) => {
     const { request } = message as CreatedMessage
@@ -74,10 +78,11 @@ function carryTraces(): void {
 }
 
 /**
- * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or else to `OTEL_EXPORTER_OTLP_ENDPOINT`.
- * OpenTelemetry's packages read these variables themselves, and the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+ * Exports a span of each request to `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, or else to
+ * `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read these variables themselves, and the
+ * others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
  * @param name of the service in the traces
- * @param log where it is said that the collector does not take them
+ * @param log for failed exports
  * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
 export function startTraces(name: string, log: Logger) {
@@ -97,13 +102,13 @@ export function startTraces(name: string, log: Logger) {
     requestHook: (span, request) => {
       const route = routeTemplate(request) ?? UNKNOWN_LABEL
       span.updateName(`${request.method} ${route}`)
-      // The route instead of the URL, because a URL may hold secrets.
+      // Not the URL: it may hold secrets.
       span.setAttribute('url.path', route)
     },
   })
   instrumentation.setTracerProvider(provider)
   return {
-    /** Register it before all routes. The span is part of the trace that `traceparent` names. */
+    /** To be registered before all routes. The span joins the trace named by `traceparent`. */
     plugin: instrumentation.plugin(),
     /** Exports the remaining spans, within `OTEL_EXPORTER_OTLP_TIMEOUT`. */
     close: () => provider.shutdown(),

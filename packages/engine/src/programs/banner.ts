@@ -1,4 +1,5 @@
-// Prints a banner when the service listens, to standard error: standard output is the log, which must never hold a token.
+// Prints a banner when the service listens. It goes to standard error: the log on standard output
+// must never hold a token.
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
@@ -14,9 +15,9 @@ import { printError } from '../ops/terminal.ts'
 import { MAX_COUNT, type Store } from '../store.ts'
 
 /**
- * Says where the docs are, and the operations, if their path is not the root; with a store also where the data and the tokens
- * are. The first time, it issues a token, too. In production it prints nothing secret, and nothing at all where only a program
- * reads the output.
+ * Prints the addresses of the docs and, behind a prefix, of the operations; with a store also the
+ * place of the data and the command for tokens. The first time, it issues a token, too. In
+ * production it prints nothing secret, and nothing at all if no terminal reads the output.
  */
 export async function printBanner(
   product: Product,
@@ -41,17 +42,22 @@ export async function printBanner(
   const tokens = `  Token   ${variableFor(product, database)}npm run token -- issue <name>`
   printError(['', data, ...api, docs, tokens])
   if (isProduction || 'url' in database) return
-  if (await store.isEmpty()) await printFirstToken(product, store, findCommand(contract, address))
+  if (await store.isEmpty()) await printFirstToken(product, store, findRequest(contract, address))
 }
 
-/** Where the data is. The address of PostgreSQL may hold a password: only its host is shown. */
+/**
+ * Describes where the data is. A URL of PostgreSQL may hold a password: only its hosts are shown.
+ */
 function placeOf(database: Config['DATABASE_URL']): string {
   if ('file' in database) return resolve(database.file)
   const [, hosts = ''] = /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(database.url) ?? []
   return `PostgreSQL, ${hosts}`
 }
 
-/** The variable that a command needs for the same file; none for the default file, and for PostgreSQL. */
+/**
+ * The variable needed by a command to use the same file; empty for the default file, and for
+ * PostgreSQL.
+ */
 function variableFor({ name }: Product, database: Config['DATABASE_URL']): string {
   const isDefault = isDeepStrictEqual(database, readConfig(name, {}).DATABASE_URL)
   return isDefault || 'url' in database
@@ -59,11 +65,11 @@ function variableFor({ name }: Product, database: Config['DATABASE_URL']): strin
     : `DATABASE_URL=${shellString(`sqlite:${database.file}`)} `
 }
 
-/** Issues a token for the caller demo, and prints it in a command. */
+/** Issues a token for the caller "demo", and prints it in a command. */
 async function printFirstToken(
   { tokenPrefix }: Product,
   store: Store,
-  command: Command | undefined,
+  command: TokenRequest | undefined,
 ): Promise<void> {
   if (command === undefined) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
@@ -72,7 +78,10 @@ async function printFirstToken(
   printError(['', 'A token for the caller "demo". Try:', '', `  ${line}`, ''])
 }
 
-/** How many items there are in each collection. To count all of them may take long. */
+/**
+ * Describes the number of items in each collection, up to {@link MAX_COUNT}: counting all may take
+ * long.
+ */
 async function countItems(store: Store, { collections }: Product): Promise<string> {
   const counts = Object.entries(await store.counts())
   return counts
@@ -81,15 +90,14 @@ async function countItems(store: Store, { collections }: Product): Promise<strin
     .join(', ')
 }
 
-/** A request with a token. */
-interface Command {
-  /** The header, up to the token. */
+interface TokenRequest {
+  /** The header without its token. */
   readonly header: string
   readonly url: string
 }
 
-/** A command for the first operation that needs nothing but a token in a header. */
-function findCommand({ operations, product }: Contract, address: string): Command | undefined {
+/** Finds a request for people to try: the first operation that needs only a token in a header. */
+function findRequest({ operations, product }: Contract, address: string): TokenRequest | undefined {
   for (const operation of operations) {
     const scheme = schemeOfSimple(operation)
     if (scheme === undefined || !takesTokens(scheme, product)) continue
@@ -99,7 +107,9 @@ function findCommand({ operations, product }: Contract, address: string): Comman
   return undefined
 }
 
-/** The security scheme of an operation that needs nothing but credentials in one header, without scopes. */
+/**
+ * The security scheme of a GET operation that needs only credentials in one header, without scopes.
+ */
 function schemeOfSimple({ method, parameters, security }: Operation): SecurityScheme | undefined {
   if (method !== 'GET' || parameters.some(({ required }) => required)) return undefined
   const [requirements = []] = security

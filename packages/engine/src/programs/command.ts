@@ -4,7 +4,7 @@ import { isTakenByNpm } from '../config.ts'
 import { reasonOf } from '../errors.ts'
 import { print, printError } from '../ops/terminal.ts'
 
-/** What `util.parseArgs` makes of options. */
+/** The values of options, as `util.parseArgs` types them. */
 type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ args: string[]; options: Options; allowPositionals: true }>
 >['values']
@@ -12,8 +12,9 @@ type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
 const SEE_HELP = ' (--help prints the usage)'
 
 /**
- * Runs a command. `--help` prints the usage. An error becomes one line on standard error, and the exit code 1.
- * @param main gets the words of the command line, and returns the lines that are printed, if there are some
+ * Runs a command. `--help` prints the usage. An error becomes one line on standard error, and the
+ * exit code 1.
+ * @param main gets the words of the command line, and returns the lines to print, if any
  */
 export async function runCommand(
   usage: string,
@@ -35,7 +36,7 @@ export async function runCommand(
  * @param names of the arguments: all of them are required, and no others are allowed
  * @param options as `util.parseArgs` takes them
  * @returns the arguments in the order of their names, and the values of the options
- * @throws {Error} naming the word that is wrong
+ * @throws {Error} naming the wrong word
  */
 export function readWords<
   const Names extends readonly string[],
@@ -56,10 +57,10 @@ export function readWords<
   if (missing !== undefined) throw new Error(`${missing} is missing${SEE_HELP}`)
   const extra = positionals[names.length]
   if (extra !== undefined) throw new Error(`unexpected word "${extra}"${SEE_HELP}`)
-  return { args: positionals as { [Index in keyof Names]: string }, values } // their number has been checked
+  return { args: positionals as { [Index in keyof Names]: string }, values } // checked above: one for each name
 }
 
-/** Returns a word if it is one of these. @throws {Error} naming them */
+/** Returns a word if the list has it. @throws {Error} naming the allowed words */
 export function oneOf<Word extends string>(word: string | undefined, words: readonly Word[]): Word {
   const allowed = words.find((candidate) => candidate === word)
   if (allowed === undefined)

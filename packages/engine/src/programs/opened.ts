@@ -1,4 +1,4 @@
-// What is the product's own: opened before the service listens, and closed before the store.
+// The product's resources: opened before the service listens, and closed before the store.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { readEnvironment } from '../config.ts'
@@ -6,27 +6,27 @@ import type { Opened, Product } from '../define-product.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { type MetricTexts, productMetrics, Registry } from '../http/metrics.ts'
 
-/** Milliseconds in which `open` of a product must end. */
+/** Milliseconds for `open` of a product. */
 const OPEN_TIMEOUT = 30_000
 
 const isLate = Symbol('late')
 
-/** What `open` has opened, and the metrics that it has made. */
-export interface OwnParts {
+/** The result of `open`, and the metrics made by it. */
+export interface ProductResources {
   readonly opened: Opened
   readonly metrics: MetricTexts
 }
 
 /**
- * Opens what is the product's own.
+ * Opens the product's resources.
  * @param timeout in milliseconds
- * @throws {StartupError} if `open` fails, does not end in time, or gives no object
+ * @throws {StartupError} if `open` fails, does not end in time, or returns no object
  */
-export async function openOwn(
+export async function openResources(
   { name, open }: Product,
   log: Logger,
   timeout = OPEN_TIMEOUT,
-): Promise<OwnParts> {
+): Promise<ProductResources> {
   const metrics = new Registry()
   if (open === undefined) return { opened: {}, metrics }
   const context = { env: readEnvironment(), log, metrics: productMetrics(name, metrics) }
@@ -43,19 +43,19 @@ export async function openOwn(
   return { opened, metrics }
 }
 
-/** The types ask for an object, but JavaScript may give anything. @throws {StartupError} */
+/** TypeScript requires an object, but JavaScript may return anything. @throws {StartupError} */
 function assertObject(name: string, opened: unknown): void {
   if (typeof opened === 'object' && opened !== null) return
-  const message = `open of the product ${name} gives ${String(opened)}: it must return an object, such as {}`
+  const message = `open of the product ${name} returned ${String(opened)}: it must return an object, such as {}`
   throw new StartupError(message)
 }
 
 /**
- * Closes what is the product's own. An error is logged: the process ends anyway.
- * @param end when it is given up
+ * Closes the product's resources. An error is only logged: the process ends anyway.
+ * @param end the time to give up
  */
-export async function closeOwn(
-  { opened }: OwnParts,
+export async function closeResources(
+  { opened }: ProductResources,
   log: Logger,
   end: Promise<unknown>,
 ): Promise<void> {

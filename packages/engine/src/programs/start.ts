@@ -1,4 +1,5 @@
-// Starts the process: configuration, admin port, store, server. A signal stops them in reverse order.
+// Runs the service: opens admin port, store and server, and closes them in reverse order after a
+// signal.
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -13,20 +14,22 @@ import { StartupError } from '../errors.ts'
 import { type Store, storedCollections, type StoreEvents } from '../store.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
-/** Milliseconds in which a second signal counts as the first: the terminal and npm both send it. */
+/**
+ * Milliseconds in which a second signal counts as the first: both the terminal and npm send one.
+ */
 const SAME_SIGNAL_TIME = 500
-/** Milliseconds after a failure in which requests in flight are refused. */
+/** Milliseconds between a failure and the exit, in which requests in flight are refused. */
 const REFUSAL_TIME = 100
-/** Milliseconds to close what is the product's own, after requests were cut. */
-const CLOSE_OWN_TIMEOUT = 250
-/** Milliseconds to close all, the store and the traces, too, after requests were cut. */
+/** Milliseconds to close the product's resources after requests were cut. */
+const CLOSE_RESOURCES_TIMEOUT = 250
+/** Milliseconds to close everything, store and traces included, after requests were cut. */
 const CLOSE_TIMEOUT = 500
 
 const USAGE = `usage: start   runs the service
 
   The environment configures it: see "Configuration" in deploy/README.md.`
 
-/** Starts the service, as the command line says. It reports its errors itself. */
+/** `npm start`: runs the service, and reports errors of the command line. */
 export function start(product: Product, loadCompiler?: LoadCompiler): Promise<void> {
   return runCommand(USAGE, async (words) => {
     readWords(words, [], {})
@@ -35,15 +38,13 @@ export function start(product: Product, loadCompiler?: LoadCompiler): Promise<vo
   })
 }
 
-/** The sources of the contract. */
 export interface ContractSources {
-  /** Imports the compiler, for a contract that has changed since it was generated. */
+  /** Imports the compiler, for a contract changed since it was generated. */
   readonly loadCompiler?: LoadCompiler | undefined
-  /** Reads a contract that is still being written; undefined if nothing of it can be served. */
+  /** Reads an unfinished contract; undefined if nothing of it can be served. */
   readonly readDraft?: (config: Config, product: ProductHooks) => Promise<Contract | undefined>
 }
 
-/** Runs the service to the end of the process. */
 export async function runService(product: Product, sources: ContractSources): Promise<void> {
   const signalled = firstSignal() // before the slow imports, so that no signal is lost
   const { exit, log } = await import('../ops/log.ts')
@@ -61,99 +62,101 @@ export async function runService(product: Product, sources: ContractSources): Pr
     admin.stopping()
     failure.report(message, error)
   }
-  // To open a store may take long: PostgreSQL may be away, or lack tables, and to make them is safe to interrupt.
+  // Opening may take long: PostgreSQL may be down or lack tables. A signal may interrupt it safely.
   const opening = openStore(product, config, { log, onFailure })
   const store = await Promise.race([opening, signalled.then(() => undefined)])
-  const { closeOwn, openOwn } = await import('./opened.ts')
+  const { closeResources, openResources } = await import('./opened.ts')
   const hasStore = store !== undefined || opening === undefined
-  const openingOwn = hasStore ? openOwn(product, log) : undefined
-  const own = await Promise.race([openingOwn, signalled.then(() => undefined)])
+  const openingResources = hasStore ? openResources(product, log) : undefined
+  const resources = await Promise.race([openingResources, signalled.then(() => undefined)])
 
   const { loadCompiler, readDraft } = sources
   const draft = await readDraft?.(config, hooksAt(product, config))
   const hasContract = draft !== undefined || readDraft === undefined
   let app: FastifyInstance | undefined
-  if (own !== undefined && hasContract) {
-    const [plugin, { opened }] = [traces?.plugin, own]
+  if (resources !== undefined && hasContract) {
+    const [plugin, { opened }] = [traces?.plugin, resources]
     app = await openApp({ product, config, store, opened, log, plugin, draft, loadCompiler })
-    admin.serving(store, own)
+    admin.serving(store, resources)
   }
-  flushCompileCache() // Node would do it at the end of the process, but a kill may come first.
+  flushCompileCache() // Node writes it at the end of the process, but a kill may come first.
 
   const signal = await signalled
   log.info({ signal }, 'stopping')
-  // SIGINT comes from a person at a terminal, without a gateway that must notice.
+  // SIGINT comes from a person at a terminal, where no gateway needs time to notice.
   if (app) await drain(app, signal === 'SIGTERM' ? config.DRAIN_DELAY : 0)
-  const closing = (end: Promise<unknown>) => own && closeOwn(own, log, end)
-  await closeParts({ app, closeOwn: closing, store, traces }, config)
+  const closing = (end: Promise<unknown>) => resources && closeResources(resources, log, end)
+  await closeParts({ app, closeResources: closing, store, traces }, config)
   admin.close()
   log.info('stopped')
   await exit(failure.exitCode()) // The store may have failed meanwhile.
 }
 
-interface Parts {
+interface RunningService {
   readonly app: FastifyInstance | undefined
-  /** Closes what is the product's own, until an end. */
-  readonly closeOwn: (end: Promise<unknown>) => Promise<void> | undefined
+  /** Closes the product's resources, or gives up at an end. */
+  readonly closeResources: (end: Promise<unknown>) => Promise<void> | undefined
   readonly store: Store | undefined
   readonly traces: Pick<Store, 'close'> | undefined
 }
 
-/** Closes the parts of the service, one after the other. What takes too long is left. */
+/** Closes everything one after the other, each within its time. */
 async function closeParts(
-  { app, closeOwn, store, traces }: Parts,
+  { app, closeResources, store, traces }: RunningService,
   { SHUTDOWN_TIMEOUT }: Config,
 ): Promise<void> {
   const end = delay(SHUTDOWN_TIMEOUT * 1000)
-  const endOfOwn = end.then(() => delay(CLOSE_OWN_TIMEOUT))
+  const endOfResources = end.then(() => delay(CLOSE_RESOURCES_TIMEOUT))
   const endOfAll = end.then(() => delay(CLOSE_TIMEOUT))
   // Requests in flight are answered. If they take too long, they are cut.
   if (app) await Promise.race([closeServer(app), end.then(() => cutRequests(app))])
-  await closeOwn(endOfOwn)
+  await closeResources(endOfResources)
   await Promise.race([closeAll([store, traces]), endOfAll])
 }
 
 type Exit = (code: number) => Promise<never>
 
-/** Waits for the first signal that ends the process. */
 function firstSignal(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   for (const signal of SIGNALS) process.on(signal, () => resolve(signal))
   return promise
 }
 
-/** After the first signal, another one ends the process at once. */
 async function exitOnNextSignal(exit: Exit): Promise<void> {
   await delay(SAME_SIGNAL_TIME)
   for (const signal of SIGNALS) process.on(signal, () => void exit(1))
 }
 
-/** Ends the process when something has failed: a supervisor restarts it. */
+/** Ends the process after a failure: a supervisor restarts it. */
 function watchForFailure(log: Logger, exit: Exit) {
   let exitCode = 0
   process.on('uncaughtException', (error) => report('unexpected error', error))
-  // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
+  // Without a listener, a write beyond `ulimit -f` would end the process. With it, the write fails
+  // with EFBIG.
   process.on('SIGXFSZ', () => undefined)
   return { report, exitCode: () => exitCode }
 
-  /** Logs an error, and ends the process soon. An error that a person can fix is logged without a stack. */
+  /**
+   * Logs an error, and ends the process soon. For an error that a person can fix, the stack would
+   * be noise.
+   */
   function report(message: string, err: unknown): void {
-    if (exitCode === 1) return // This error follows from the first one.
+    if (exitCode === 1) return // a consequence of the first error
     exitCode = 1
-    if (!log.isLevelEnabled('fatal')) log.level = 'fatal' // also with LOG_LEVEL=silent
+    if (!log.isLevelEnabled('fatal')) log.level = 'fatal' // even with LOG_LEVEL=silent
     if (err instanceof StartupError) log.fatal(err.message)
     else log.fatal({ err }, message)
     setTimeout(() => void exit(1), REFUSAL_TIME)
   }
 }
 
-/** Logs the warnings of the runtime, which Node would print. */
+/** Logs the warnings of Node, which would print them. */
 function logWarnings(log: Logger): void {
   process.removeAllListeners('warning')
   process.on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 }
 
-/** @returns undefined if no endpoint is named, or `OTEL_TRACES_EXPORTER` names another exporter than `otlp`, such as `none` */
+/** @returns undefined without an endpoint, or if `OTEL_TRACES_EXPORTER` lacks `otlp` */
 async function openTraces({ name }: Product, config: Config, log: Logger) {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_EXPORTER: exporters } = config
   const hasEndpoint = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== '' || endpoint !== 'none'
@@ -173,7 +176,6 @@ function openStore(product: Product, config: Config, events: StoreEvents) {
   })
 }
 
-/** Builds the server, listens, and prints the banner. */
 async function openApp(parts: AppParts): Promise<FastifyInstance> {
   const { product, config, store } = parts
   const { buildApp } = await import('../app.ts')
@@ -185,32 +187,41 @@ async function openApp(parts: AppParts): Promise<FastifyInstance> {
   return app
 }
 
-/** Closes the store and the traces. Errors are ignored: the process ends anyway. */
+/** Errors are ignored: the process ends anyway. */
 async function closeAll(parts: readonly (Pick<Store, 'close'> | undefined)[]): Promise<void> {
   await Promise.allSettled(parts.map(async (part) => part?.close()))
 }
 
-/** Serves requests for some seconds, then the requests that have arrived by then. Each answer closes its connection. */
+/**
+ * Serves requests for some seconds, then finishes the requests arrived by then. Each answer closes
+ * its connection.
+ */
 async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   app.exchanges.drain()
   await delay(seconds * 1000)
-  await Promise.race([someTurns(300), delay(500)]) // busy turns are long
+  await Promise.race([someTurns(300), delay(500)]) // because turns are long under load
 }
 
 async function closeServer(app: FastifyInstance): Promise<void> {
-  // A connection may become idle while the server closes. Fastify would wait for its client to leave.
+  // A connection may become idle while the server closes. Fastify would wait for its client to
+  // leave.
   setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
   await app.close()
-  await someTurns(3) // The last connection closes in the next turn, and its request is logged in the one after.
+  await someTurns(3) // The last connection closes in the next turn, and its request is logged one turn later.
 }
 
-/** Closes all connections: the signals of methods and guards abort, and their requests are logged. */
+/**
+ * Closes all connections: the signals of methods and guards abort, and their requests are logged.
+ */
 async function cutRequests(app: FastifyInstance): Promise<void> {
   app.server.closeAllConnections()
   await someTurns(3)
 }
 
-/** Waits for turns of the event loop. In a turn, Node accepts one connection, and reads the others. */
+/**
+ * Waits for turns of the event loop. In a turn, Node accepts one connection, and reads from the
+ * others.
+ */
 async function someTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await nextTurn()
 }

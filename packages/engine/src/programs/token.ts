@@ -31,7 +31,6 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** Runs the command. */
 export function token(product: Product): Promise<void> {
   return runCommand(USAGE, async ([command, ...words]) => {
     openStoreOf(product)
@@ -49,14 +48,14 @@ export function token(product: Product): Promise<void> {
 async function issue(product: Product, words: string[]): Promise<string[]> {
   const { args, values } = readWords(words, ['<caller>'], ISSUE_OPTIONS)
   const [caller] = args
-  check(
+  checkWord(
     'the caller',
     caller,
     /^[\w.@][\w.@-]{0,63}$/,
     '1 to 64 letters, digits and _.@-, the first one not -',
   )
   const { expires = '90d', scope = [] } = values
-  check(
+  checkWord(
     '--expires',
     expires,
     /^(never|[1-9]\d{0,5}[smhd])$/,
@@ -64,12 +63,12 @@ async function issue(product: Product, words: string[]): Promise<string[]> {
   )
   const lifetime =
     expires === 'never' ? Infinity : parseInt(expires) * (MILLISECONDS[expires.slice(-1)] ?? NaN)
-  const scopes = scope.flatMap((text) => text.split(' ')).filter(Boolean)
+  const scopes = scope.flatMap((words) => words.split(' ')).filter(Boolean)
   // RFC 6749, section 3.3
-  for (const text of scope)
-    check(
+  for (const words of scope)
+    checkWord(
       '--scope',
-      text,
+      words,
       /^ *[!#-[\]-~][ !#-[\]-~]*$/,
       'visible ASCII characters without " and \\',
     )
@@ -80,8 +79,8 @@ async function issue(product: Product, words: string[]): Promise<string[]> {
   return [token]
 }
 
-function check(name: string, text: string, pattern: RegExp, values: string): void {
-  if (!pattern.test(text)) throw new Error(`${name} "${text}" must be ${values}`)
+function checkWord(name: string, word: string, pattern: RegExp, values: string): void {
+  if (!pattern.test(word)) throw new Error(`${name} "${word}" must be ${values}`)
 }
 
 function toLine(token: StoredToken): string {
@@ -97,7 +96,7 @@ function openStoreOf({ store }: Product): OpenStore {
   return store
 }
 
-/** Opens the store for one action. The service may use it at the same time. */
+/** Opens the store for one action, even while the service uses it. */
 async function withTokens<Result>(
   product: Product,
   action: (tokens: AccessTokens) => Promise<Result>,

@@ -2,8 +2,8 @@
 import { pino } from 'pino'
 import t from 'tap'
 import { defineProduct, type OpenContext, type Product } from '../../src/index.ts'
-import { closeOwn } from '../../src/programs/opened.ts'
-import { openOwn } from '@plant-store/engine/for-testing'
+import { closeResources } from '../../src/programs/opened.ts'
+import { openResources } from '@plant-store/engine/for-testing'
 import { request, startOnNewFile } from '../../../../test/support/servers/start-product.ts'
 import {
   linesOf,
@@ -62,7 +62,7 @@ const log = pino({ level: 'silent' })
 
 t.test('an open that never ends is given up, with its name', async (t) => {
   const hanging = withOpen(() => new Promise(() => undefined))
-  await t.rejects(openOwn(hanging, log, 20), {
+  await t.rejects(openResources(hanging, log, 20), {
     name: 'StartupError',
     message: 'open of the product plants has not ended in 0.02 seconds',
   })
@@ -71,9 +71,9 @@ t.test('an open that never ends is given up, with its name', async (t) => {
 t.test('an open that gives no object is refused, with what it gives', async (t) => {
   for (const value of [undefined, null, false, 7, 'closed', () => undefined]) {
     const giving = { ...product, open: () => Promise.resolve(value as object) }
-    await t.rejects(openOwn(giving, log), {
+    await t.rejects(openResources(giving, log), {
       name: 'StartupError',
-      message: `open of the product plants gives ${String(value)}: it must return an object, such as {}`,
+      message: `open of the product plants returned ${String(value)}: it must return an object, such as {}`,
     })
   }
 })
@@ -92,7 +92,7 @@ t.test('a signal ends a start whose open hangs', async (t) => {
 t.test('a check that hangs is not ready after a second; livez does not ask', async (t) => {
   const { adminPort } = await startOnNewFile(t, { CHANGES_HANG: 'check' })
   const answer = await fetch(`http://127.0.0.1:${adminPort}/readyz`)
-  const message = 'The check of the product has failed: it is not done in a second'
+  const message = 'The check of the product has failed: it took more than a second'
   t.strictSame([answer.status, await answer.json()], [503, { error: 503, message }])
   t.equal((await fetch(`http://127.0.0.1:${adminPort}/livez`)).status, 200)
 })
@@ -123,10 +123,10 @@ t.test('a second signal does not wait for close', async (t) => {
 t.test('a close that fails is logged', async (t) => {
   const lines: string[] = []
   const failing = withOpen(async () => ({ close: () => Promise.reject(new Error('gone')) }))
-  const own = await openOwn(failing, log)
+  const resources = await openResources(failing, log)
   const logged = pino({}, { write: (line: string) => void lines.push(line) })
-  await closeOwn(
-    own,
+  await closeResources(
+    resources,
     logged,
     eventually(() => lines.length > 0),
   )
@@ -138,15 +138,15 @@ t.test('each open has metrics of its own; a name can be taken once', async (t) =
     for (const _ of [1, 2]) metrics.gauge({ name: 'open_things', help: 'Things' })
     return {}
   })
-  await t.rejects(openOwn(twice, log), { message: /open_things has already been registered/ })
+  await t.rejects(openResources(twice, log), { message: /open_things has already been registered/ })
   const labelled = withOpen(async ({ metrics }) => {
     metrics
       .histogram({ name: 'seconds', help: 'Time', labelNames: ['how'] })
       .observe({ how: 'x' }, 1)
     return {}
   })
-  await openOwn(labelled, log)
-  const { metrics } = await openOwn(labelled, log)
+  await openResources(labelled, log)
+  const { metrics } = await openResources(labelled, log)
   t.match(await metrics.metrics(), /^plants_seconds_sum{how="x"} 1$/m)
 })
 
@@ -155,7 +155,7 @@ t.test(
   async (t) => {
     const taking = (name: string) =>
       withOpen(async ({ metrics }) => ({ taken: metrics.counter({ name, help: 'Taken' }) }))
-    await t.rejects(openOwn(taking('store_things'), log), {
+    await t.rejects(openResources(taking('store_things'), log), {
       name: 'StartupError',
       message:
         "open of the product plants: the metric plants_store_things is the engine's own: rename it",
@@ -165,8 +165,9 @@ t.test(
     const names = [...text.matchAll(/^# TYPE plants_(\S+)/gm)].map(([, name = '']) => name)
     const own = names.filter((name) => name !== 'changes_total')
     t.ok(own.length >= 6, own.join())
-    for (const name of own) await t.rejects(openOwn(taking(name), log), /is the engine's own/, name)
-    await openOwn(taking('stores_total'), log)
+    for (const name of own)
+      await t.rejects(openResources(taking(name), log), /is the engine's own/, name)
+    await openResources(taking('stores_total'), log)
   },
 )
 

@@ -1,6 +1,11 @@
 // Starts a product in this process, on a free port.
 import { type Config, notWritten, type Product, readConfig } from '@plant-store/engine'
-import { buildApp, openOwn, type Store, storedCollections } from '@plant-store/engine/for-testing'
+import {
+  buildApp,
+  openResources,
+  type Store,
+  storedCollections,
+} from '@plant-store/engine/for-testing'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { contractOf } from '../contract/contract.ts'
@@ -47,7 +52,7 @@ export async function startService<Own extends Store | undefined>(
   const logger = pino({ level: config.LOG_LEVEL }, lines)
   const store = await openStore(config)
   t.teardown(() => store?.close())
-  const { opened } = await openOwn(withVariables(product, environment), logger)
+  const { opened } = await openResources(withVariables(product, environment), logger)
   t.teardown(() => opened.close?.())
   const { observed, isStub } = observe(product)
   const loadCompiler = async () => (await import('@plant-store/compiler')).loadCompiler()
