@@ -23,7 +23,7 @@ const { version, license }: { version: string; license: string } = JSON.parse(
 )
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 
-// The most seconds that a shutdown takes, as the README says.
+// The longest shutdown in seconds, as the README says.
 const SHUTDOWN = DRAIN_DELAY + SHUTDOWN_TIMEOUT + 1
 
 interface ComposeService {
@@ -286,7 +286,7 @@ t.test('the pods comply with the profile "Restricted" of the Pod Security Standa
     for (const probe of [livenessProbe, readinessProbe])
       t.strictSame(Object.keys(probe?.httpGet ?? {}), ['path', 'port'])
   }
-  // No namespaces, volumes or init containers: the profile restricts nothing else that is here.
+  // No namespaces, volumes or init containers: the profile restricts nothing else here.
   const harmless = [
     'automountServiceAccountToken',
     'enableServiceLinks',

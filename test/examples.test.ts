@@ -1,5 +1,5 @@
 // The names of the doors: each of them has an example in its docstring, which compiles. The examples are files beside a
-// product that keeps notes: the example of `defineProduct` is its product.ts, and that of `Collection` its note-service.ts.
+// product of notes: the example of `defineProduct` is its product.ts, and the example of `Collection` its note-service.ts.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { generateTypes } from './support/inner/compiler.ts'
 import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/doors/example-programs.ts'
 
 const PACKAGES = ['engine', 'compiler', 'store']
-/** The files of the product that the examples import, by the names that they are the examples of. */
+/** The files of the product that the examples import, and the examples in them. */
 const FILES: Readonly<Record<string, string>> = {
   'product.ts': 'engine.defineProduct.ts',
   'note-service.ts': 'engine.Collection.ts',
@@ -36,7 +36,7 @@ t.test('each name of each door has an example, and all examples compile', async 
   t.strictSame(faultsOf([...files, generated], folder), [])
 })
 
-/** The examples of each name that a door exports, such as `engine.defineProduct`, without the fences around them. */
+/** The examples of each exported name, such as `engine.defineProduct`, without the fences around them. */
 function readExamples(): Map<string, string[]> {
   const examples = new Map<string, string[]>()
   for (const name of PACKAGES) {

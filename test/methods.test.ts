@@ -4,7 +4,7 @@ import { PlantService } from '../service/plant-service.ts'
 import { product } from '../service/product.ts'
 import { testStore } from '@plant-store/store'
 
-/** A request without parts. A test adds the parts that its method reads. */
+/** A request without parts. A test adds the parts of its method. */
 const REQUEST = {
   caller: 'ann',
   log: console,

@@ -1,4 +1,4 @@
-// The examples of errors in openapi.yaml are answers that the service gives.
+// The examples of errors in openapi.yaml are answers of the service.
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { product } from '../service/product.ts'

@@ -96,7 +96,7 @@ t.test(
   },
 )
 
-// By hand: the tests that come from the contract would follow whoever loosens it.
+// By hand: the tests from the contract would follow a contract that somebody loosened.
 t.test('a plant is as the design has it, and is stored and answered to the letter', async (t) => {
   const texts = [
     ' x ',

@@ -13,7 +13,7 @@ import { run } from './support/processes/programs.ts'
 const PACKAGES = ['json-schema', 'engine', 'store', 'compiler', 'testing']
 const COLLECTIONS = { notes: { schema: 'Note', key: 'int64' } } as const
 
-/** What a README may leave to its reader: it says nothing else of these files. */
+/** The files of a product that a README may leave to its reader. */
 const OTHER_FILES: Readonly<Record<string, string>> = {
   'service/note-service.ts': `import { type Collection, refusal } from '@plant-store/engine'
 import type { components, Request, Result } from './contract.gen.ts'
@@ -109,7 +109,7 @@ t.test('the table of service/README.md has each field of a product', (t) => {
   t.end()
 })
 
-/** Writes the code blocks of a README that import our packages, each under the name above it, beside a contract and a product. */
+/** Writes a README's code blocks with imports of our packages, each under the name above it, beside a contract and a product. */
 async function writeBlocks(folder: string, readme: string): Promise<string[]> {
   const write = (file: string, text: string) => {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
@@ -131,7 +131,7 @@ async function writeBlocks(folder: string, readme: string): Promise<string[]> {
   return files
 }
 
-/** What the comments behind calls of `console.log` say that is printed. */
+/** The expected output: the comments behind calls of `console.log`. */
 function printedBy(code: string): string {
   return [...code.matchAll(/^console\.log\(.*\) \/\/ (.*)$/gm)]
     .map(([, line = '']) => `${line}\n`)

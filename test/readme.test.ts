@@ -31,7 +31,7 @@ t.test('each link to a file or a heading has a target', async (t) => {
   }
 })
 
-/** Files of code or settings that a text between backticks names, by their path or the end of it. */
+/** The files between backticks, each by its path or the end of the path. */
 const NAMED = /`\/?([\w.@/-]+\.(?:cfg|js|json|md|png|sh|ts|txt|ya?ml))`/g
 /** What a README asks its reader to write, or only some services have. */
 const TO_WRITE = ['service/failure.ts', '.redocly.lint-ignore.yaml']
@@ -108,7 +108,7 @@ t.test(
   },
 )
 
-/** The path of a test that a row names. */
+/** The path of the test in a row. */
 function pathOf(file: string): string {
   return file.startsWith('packages/') ? file : `test/${file}`
 }

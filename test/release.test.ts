@@ -1,4 +1,4 @@
-// How a release is made: one command changes the version, the CHANGELOG has its text, and a workflow publishes what the gate has tested.
+// A release: one command changes the version, the CHANGELOG has its text, and a workflow publishes the tested tarballs.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -136,7 +136,7 @@ t.test('actionlint finds nothing in the workflows', { skip }, async (t) => {
   t.match(await lint(wrong), { code: 1, stdout: /unknown permission scope "content"/ })
 })
 
-/** The folder of the linter that ci.yml names, if Go has it already: a test asks no network. */
+/** The folder of the linter of ci.yml, if Go has it already: a test asks no network. */
 function linterFolder(): string {
   const ci = readFileSync('.github/workflows/ci.yml', 'utf8')
   const [, version = ''] = /actionlint@(v[\d.]+)/.exec(ci) ?? []

@@ -1,4 +1,4 @@
-// The architecture: a product in service/, and the packages that it installs. A package is imported by its name, through
+// The architecture: a product in service/, and its packages. A package is imported by its name, through
 // its door. In a package each room, a folder or a file of src/, imports lower rooms only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
@@ -57,7 +57,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['json'],
   ],
 }
-/** The packages that the code of a package imports. */
+/** The allowed imports of a package: other packages of ours. */
 const WALLS: Readonly<Record<string, RegExp>> = {
   'json-schema': /^$/,
   engine: /^json-schema$/,
@@ -73,7 +73,7 @@ const packageOf = (file: string) => /^packages\/([^/]+)\//.exec(file)?.[1]
 /** The path of a file in the source of its package. */
 const pathOf = (file: string) => file.replace(/^packages\/[^/]+\/src\//, '')
 
-/** What a file imports, types and dynamic imports included: a path for a relative name. */
+/** The imports of a file, types and dynamic imports included: a path for a relative name. */
 function importsOf(file: string): string[] {
   const names = ts
     .preProcessFile(readFileSync(file, 'utf8'))
@@ -84,7 +84,7 @@ function importsOf(file: string): string[] {
 }
 
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
-/** The package of ours that an import names. */
+/** Our package in an import. */
 const namedPackage = (name: string) => /^@plant-store\/([^/]+)/.exec(name)?.[1]
 
 t.test('a package is imported by its name, and only by those that stand above it', async (t) => {
@@ -139,7 +139,7 @@ t.test('no folder in a room imports its parent', async (t) => {
 })
 
 t.test('there is no import cycle', async (t) => {
-  // Files that import nothing of what is left are taken away. A cycle stays.
+  // Files without an import of another remaining file are taken away, again and again. A cycle remains.
   const left = new Map(imports)
   const free = () => [...left].filter(([, targets]) => !targets.some((to) => left.has(to)))
   for (let leaves = free(); leaves.length > 0; leaves = free())
@@ -177,7 +177,7 @@ interface Manifest {
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
 
-/** The packages that code or `import.meta.resolve` names, without those of Node. */
+/** The packages in imports and in `import.meta.resolve`, without the modules of Node. */
 function namedPackages(file: string): string[] {
   const text = readFileSync(file, 'utf8').replaceAll(/^ *(\/\/|\*|\/\*\*).*$/gm, '')
   const resolved = [...text.matchAll(/\b(?:resolve|require)\('([^'.][^']*)'\)/g)].map(
@@ -219,7 +219,7 @@ t.test('sideEffects names each module that changes something outside of it', asy
   }
 })
 
-/** Whether a module uses something that is not of its own as soon as it is imported. */
+/** Whether the import of a module has an effect outside of the module. */
 function hasEffect(file: string): boolean {
   const source = ts.createSourceFile(file, sources.get(file) ?? '', ts.ScriptTarget.Latest, true)
   const own = new Set(source.statements.filter(ts.isVariableStatement).flatMap(declaredNames))
@@ -235,7 +235,7 @@ function declaredNames({ declarationList }: ts.VariableStatement): string[] {
   return declarationList.declarations.map(({ name }) => name.getText())
 }
 
-/** The name that an expression begins with: `a` of `await a.b()` and of `a.b = c`. */
+/** The first name of an expression: `a` of `await a.b()` and of `a.b = c`. */
 function rootOf(expression: ts.Expression): string {
   return /^(?:await )?(\w+)/.exec(expression.getText())?.[1] ?? ''
 }

@@ -30,7 +30,7 @@ const lock: { packages: Record<string, Locked> } = JSON.parse(
 const packages = Object.entries(lock.packages)
   .filter(([path, { link = false }]) => path.includes('node_modules/') && !link)
   .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }))
-/** The packages of this repository that the image has. */
+/** The packages of this repository in the image. */
 const PACKAGES = ['engine', 'json-schema', 'store']
 /** The packages of the image: what the service, the engine and the store need, and what those need. */
 const shipped = [...shippedPaths()].flatMap((path) => {

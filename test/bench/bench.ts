@@ -135,7 +135,7 @@ async function measureRound(running: readonly Running[]): Promise<Map<Running, R
   return rounds
 }
 
-/** Puts another version of the project, with the packages of this one, into a folder of its own. */
+/** Puts another version of the project into a new folder, with the packages of this version. */
 function checkOut(commit: string): string {
   const path = `${folder}/old`
   git('worktree', 'add', '--detach', path, commit)

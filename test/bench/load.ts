@@ -10,7 +10,7 @@ interface Load extends Readonly<Record<'port' | 'connections' | 'seconds', numbe
   readonly rate?: number
 }
 
-/** The status is 0 if no whole answer came. The length of a body that is sent in chunks is with their sizes. */
+/** The status is 0 without a whole answer. The length of a chunked body includes the sizes of its chunks. */
 type Answer = Readonly<Record<'status' | 'length', number>>
 
 /** Milliseconds after which no answer comes any more. */

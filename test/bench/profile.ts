@@ -15,7 +15,7 @@ interface ProfileNode {
   readonly children?: readonly number[]
 }
 
-/** The layers, and the files of each. The first one that fits has the file. */
+/** The layers, and the files of each. A file belongs to its first match. */
 const LAYERS: readonly (readonly [layer: string, files: RegExp])[] = [
   ['JSON', /engine\/src\/http\/json\.ts/],
   ['metrics', /prom-client|(http|ops)\/metrics/],
@@ -30,7 +30,7 @@ const LAYERS: readonly (readonly [layer: string, files: RegExp])[] = [
   ['HTTP', /^node:/],
   ['method', /./],
 ]
-/** Functions of V8's own. The process waits in `(idle)`, which is no layer. */
+/** V8's built-in functions. The process waits in `(idle)`, which is no layer. */
 const OF_V8 = new Map([
   ['(garbage collector)', 'garbage collector'],
   ['(program)', 'native code'],
@@ -45,7 +45,7 @@ export function readProfile(folder: string): Profile {
   return JSON.parse(readFileSync(largest, 'utf8')) as Profile // as Node wrote it
 }
 
-/** A table of the layers in Markdown, the slowest one first, with the share of each in the time that the process worked. */
+/** A table of the layers in Markdown, the slowest one first, with its share of the working time of the process. */
 export function layersOf(profile: Profile): string {
   const times = timesOf(profile)
   const total = times.values().reduce((sum, time) => sum + time, 0)
@@ -60,7 +60,7 @@ function timesOf({ nodes, samples, timeDeltas }: Profile): Map<string, number> {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map<number, number>()
   for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id)
-  /** A function without a file is native: it counts for the layer that has called it. */
+  /** A function without a file is native: it counts for the layer of its caller. */
   const layerOf = (id: number): string | undefined => {
     const { functionName = '', url = '' } = byId.get(id)?.callFrame ?? {}
     if (OF_V8.has(functionName)) return OF_V8.get(functionName)

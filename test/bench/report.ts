@@ -1,4 +1,4 @@
-// The tables of a run, and the figures that the READMEs show of it, in Markdown.
+// The tables of a run, and its figures in the READMEs, in Markdown.
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { BARE } from './servers.ts'
@@ -66,7 +66,7 @@ function figuresOf(rounds: readonly Round[], row: string, kind: Kind): number[] 
   return rounds.map((round) => round.get(row)?.[kind] ?? NaN)
 }
 
-/** What each file that shows figures of a run has to contain. @param run its tables, by default those recorded last */
+/** The expected figures of each file. @param run the tables of a run, by default of the last recorded one */
 export function published(
   run = PLACE.exec(readFileSync(FILES[1], 'utf8'))?.[0] ?? '',
 ): Record<string, string> {

@@ -1,4 +1,4 @@
-// json-schema beside Ajv: `node test/bench/schemas.ts`. Both run in one process, in turn, so that a busy machine slows both.
+// json-schema beside Ajv: `node test/bench/schemas.ts`. Both run in turn in one process, because a busy machine then slows both.
 import { Validator, type Schema } from '@plant-store/json-schema'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 

@@ -1,4 +1,4 @@
-// The servers that are measured: their databases, their processes, and the requests that they get.
+// The measured servers: their databases, their processes and their requests.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -18,7 +18,7 @@ type Caller = 'small' | 'creator' | 'many'
 /** How many plants the caller `small` has, and how many callers `many` are. */
 export type Sizes = Readonly<Record<'small' | 'many', number>>
 
-/** A kind of request that is measured, and its answer. `ID` stands for an id, another one in each request. */
+/** A kind of measured request, and its answer. `ID` stands for an id, another one in each request. */
 export interface Case {
   readonly name: string
   readonly caller: Caller
@@ -29,7 +29,7 @@ export interface Case {
   readonly answer: string
 }
 
-/** A server that can be started, with a database that is filled; and a process of it. */
+/** A server with a filled database, ready to start. */
 export type Server = ReturnType<typeof serverOf>
 export type Running = Awaited<ReturnType<typeof start>>
 
@@ -45,7 +45,7 @@ export function listOf(count: number): string {
   return JSON.stringify(Array.from({ length: count }, () => PLANT))
 }
 
-/** All cases, those that create before those that delete. */
+/** All cases. Creates come before deletes. */
 export function casesOf({ small, many }: Sizes): Case[] {
   const list = { method: 'GET', status: 200 } as const
   const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
@@ -109,7 +109,7 @@ function importOf<Module>(folder: string, names: readonly string[]): Promise<Mod
   return import(String(path))
 }
 
-/** The service as in production, on a new database that its own code fills. @param folder where its version is */
+/** The service as in production, on a new database, which its version of the code fills. @param folder of its version */
 export async function serviceOn(
   name: string,
   url: string,
@@ -133,7 +133,7 @@ export async function serviceOn(
     creator: [await issue('creator')],
     many: [] as string[],
   }
-  // In parts: a store refuses a write that has waited too long.
+  // In parts: a store refuses a write after too long a wait.
   for (let id = 1; id <= small; id += 1000) {
     await Promise.all(
       Array.from({ length: Math.min(1000, small - id + 1) }, (_, at) => create('small', id + at)),
@@ -190,8 +190,8 @@ export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: 
 }
 
 /**
- * Puts a load on a server for a second, and checks what it answers. Deletes end when nothing is left; one that is right shows
- * that the create was kept.
+ * Puts a load on a server for a second, and checks its answers. Deletes end when nothing is left; a correct one proves its
+ * create.
  * @throws {Error} for a wrong answer: what was measured says nothing
  */
 export async function measure(server: Running, benchCase: Case, connections: number) {
@@ -222,7 +222,7 @@ export async function measure(server: Running, benchCase: Case, connections: num
     if (got.status === status && isWhole) times.push(got.time)
     else wrong.push(got.status)
   })
-  /** Milliseconds of processor time that the server took for 1,000 requests. */
+  /** Milliseconds of processor time of the server for 1,000 requests. */
   const cpu = ((cpuOf(pid) - before) * 1e6) / times.length
   const total = times.length + wrong.length
   if (wrong.length > 0)
@@ -230,7 +230,7 @@ export async function measure(server: Running, benchCase: Case, connections: num
       `${what}: ${wrong.length} of ${total} answers were wrong, the first one ${wrong[0]}`,
     )
   times.sort((left, two) => left - two)
-  /** Milliseconds that half of the answers took at most, and 99 of 100. */
+  /** The median and the 99th percentile of the latency, in milliseconds. */
   const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)])
   return { rate: (times.length * 1000) / took, p50, p99, cpu }
 }

@@ -1,4 +1,4 @@
-// A short form of `npm run fuzz`, and what must hold of the time that inputs take.
+// A short form of `npm run fuzz`, and the bounds of the time for an input.
 import t, { type Test } from 'tap'
 import { parseJson } from '@plant-store/engine/for-store'
 import { startTarget } from './fuzz.ts'
@@ -9,7 +9,7 @@ import { checkRequests } from './requests.ts'
 const { empty, any, fuzz, end } = await startTarget(t, `${t.testdir()}/plants.db`)
 const seed = Math.floor(Math.random() * 2 ** 31)
 
-// Inputs that fuzzing has found something with, or that stand for what it must find.
+// Inputs with which fuzzing has found errors, or must find them.
 const texts =
   String.raw`-0 {"a:b":":","\":":1} {"id":1,"\u0069d":1} 9223372036854775807.0e0 9007199254740992.5
   -9223372036854775808e-0 {"a":[{"\udf31\ud83c":1}]} "\\ud83c"`.split(/\s+/)
@@ -63,7 +63,7 @@ const GROWING: Readonly<Record<string, (size: number) => string>> = {
   'a long exponent': (size) => `1e${'9'.repeat(size)}`,
 }
 
-/** Times of requests: of one line of that size each. */
+/** Times of requests, with one line of this size each. */
 const LARGE: Readonly<
   Record<string, (size: number) => readonly [requestLine: string, header?: string]>
 > = {

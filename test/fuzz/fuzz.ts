@@ -14,7 +14,7 @@ import { checkRequests, requestsTo } from './requests.ts'
 const AT_ONCE = 50
 const CONNECTIONS = 4
 
-/** Fails on the first input that something is wrong with, and names it. @returns how many there were */
+/** Fails on the first wrong answer, and names its input. @returns the number of inputs */
 type Fuzz = (inputs: number, seed: number) => Promise<number>
 
 /** Starts a service to fuzz, on a new file. @returns it, as a target for a caller without plants and one with some */
@@ -66,10 +66,10 @@ function targetOf(port: number, token: string) {
     /** A request for the end, whose answer closes the connection. */
     last: 'GET /last HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n',
     /**
-     * Sends bytes on a connection of their own.
+     * Sends bytes on a new connection.
      * @param quiet milliseconds without a byte after which no more will be sent
      * @returns all answers
-     * @throws {Error} if bytes come that are no answer, or no end
+     * @throws {Error} for bytes that are no answer, or without an end
      */
     exchange: async (bytes: Buffer, quiet?: number) => {
       const received = await exchange(port, [bytes], Infinity, quiet)

@@ -58,7 +58,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => {
 })
 const valid = value.map((text) => Buffer.from(text))
 
-/** Texts that are JSON more often than not. */
+/** Strings, most of them JSON. */
 export const json = fc.oneof({ weight: 2, arbitrary: valid }, mutated(valid, WORDS))
 
 /** Fails if the reader makes of bytes what the oracle does not. */
@@ -75,7 +75,7 @@ export function checkJson(bytes: Uint8Array): void {
   assert.deepStrictEqual(withNaN(actual), expected, what)
 }
 
-/** A fraction that is no `number` is `NaN` to the oracle: it says nothing of its text. */
+/** The oracle has `NaN` for a fraction that no `number` holds: its digits are unknown. */
 function withNaN(value: unknown): unknown {
   if (typeof value === 'symbol') return value === REFUSED ? value : NaN
   if (typeof value !== 'object' || value === null) return value

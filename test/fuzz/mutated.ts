@@ -23,7 +23,7 @@ export const border = fc
   .tuple(fc.constantFrom(...BORDERS), fc.bigInt(-3n, 3n))
   .map(([near, more]) => near + more)
 
-/** Texts that follow each other. */
+/** Joined strings. */
 export const joined = (...parts: fc.Arbitrary<string>[]) =>
   fc.tuple(...parts).map((strings) => strings.join(''))
 

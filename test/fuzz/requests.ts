@@ -55,7 +55,7 @@ export function requestsTo(target: Target): fc.Arbitrary<Buffer> {
     .map((parts) => Buffer.concat(parts))
 }
 
-/** The statuses that there are: where the contract says "default" it would take any other. */
+/** The known statuses: `default` in a contract would accept any other. */
 const STATUSES = new Set([
   100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501, 505,
 ])
@@ -70,7 +70,7 @@ const CANDIDATES = {
 /** In milliseconds: if it were too short on a busy machine, there would be fewer answers to check. */
 const QUIET = 100
 
-/** Sends bytes, and fails if an answer is not in the contract, or an error that nobody foresaw. */
+/** Sends bytes. Fails for an answer outside of the contract, and for an unexpected error. */
 export async function checkRequests(target: Target, bytes: Buffer): Promise<void> {
   const answers = await target.exchange(Buffer.concat([bytes, Buffer.from(target.last)]), QUIET)
   for (const answer of answers) {

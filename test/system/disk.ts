@@ -1,4 +1,4 @@
-// A disk that loses its power: it is rebuilt from what strace has recorded.
+// A disk that loses its power, rebuilt from the records of strace.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ interface Renamed {
 
 const SECTOR = 512
 
-/** A disk that keeps what was synced, and of the rest what chance would have it; of file names too. */
+/** A disk that keeps the synced bytes and names, and a random part of the others. */
 class Disk {
   readonly #folder: string
   /** The files by name, as a process sees them, and as they are on the disk. */
@@ -52,7 +52,7 @@ class Disk {
   }
 
   /**
-   * Writes the files that a power cut leaves into a new folder. SQLite makes the index of its log anew.
+   * Writes the files after a power cut into a new folder. SQLite makes the index of its log anew.
    * @param keeps whether a part of what was not synced is kept
    */
   cut(keeps: () => boolean, folder: string): void {
@@ -134,7 +134,7 @@ function after({ bytes, pending }: File, keeps: () => boolean): Buffer {
 /** What was done to a folder. */
 interface Recording {
   readonly folder: string
-  /** The files that are there before the events. */
+  /** The files before the events. */
   readonly files?: Record<string, Buffer>
   readonly events: readonly Event[]
 }
@@ -142,9 +142,9 @@ interface Recording {
 interface Visitor {
   /** Of what was not synced, the shares to keep at a moment. */
   readonly sharesOf: (draw: () => number) => readonly number[]
-  /** Gets a database file in memory as it would be found, and where that was. */
+  /** Gets a database file in memory as it would be found, and the place of the cut. */
   readonly look: (file: string, where: string) => Promise<void>
-  /** Gets each event that is no longer before the next cut. */
+  /** Gets each event up to the next cut. */
   readonly see?: (event: Event) => void
 }
 

@@ -23,7 +23,7 @@ const CLIENTS = 64
 /** Enough for the log to be emptied into the file once. */
 const WRITES = 600
 
-/** A command under which the calls that concern a database fail as strace is told. */
+/** A command under which strace lets calls on a database fail. */
 function failing(folder: string, inject: string, ends = ['', '-wal', '-journal']): string[] {
   const files = ends.map((end) => `${folder}/plants.db${end}`)
   return [...injected(`${folder}.trace`, [folder, ...files], inject), ...MAIN]
@@ -73,7 +73,7 @@ function outcomeOf({ isServing, code }: Run): 'atStart' | 'ended' | 'wentOn' {
   return code === 1 ? 'ended' : 'wentOn'
 }
 
-/** Whether a run is as it must be. @param ends whether a fault that is met ends the service */
+/** Checks a run. @param ends whether the fault ends the service */
 function isRight(run: Run, ends: boolean): boolean {
   const { code, statuses, fatal, violations } = run
   const isKnown = [...statuses.keys()].every((status) => [0, 200, 204, 503].includes(status))
@@ -90,7 +90,7 @@ function hasGoneOn({ code, statuses, fatal, acknowledged }: Run, ends: boolean):
   return ends ? !statuses.has(503) : acknowledged >= WRITES
 }
 
-/** Calls that fail, whether the service ends then, and by how much the next call to fail is later. */
+/** The failing calls, whether the service ends then, and the distance to the next failing call. */
 const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
   ['fsync,fdatasync', 'EIO', true, 1.3],
   // What was not written was not answered, either: only a failed sync or read ends the service.
@@ -98,7 +98,7 @@ const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
   ['pwrite64', 'ENOSPC', false, 1.7],
   ['pwrite64', 'EDQUOT', false, 1.7],
   ['pread64', 'EIO', true, 1.7],
-  // A file that stays longer than it must be loses nothing.
+  // A file that stays too long loses nothing.
   ['ftruncate', 'EIO', false, 1],
   ['ftruncate', 'ENOSPC', false, 1],
   ['openat', 'EIO', false, 1],
@@ -204,7 +204,7 @@ t.test(
     const disk = `${folder}/disk`
     mkdirSync(disk)
     const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast'`
-    // The mount is its own, and goes with it.
+    // Its mount ends with it.
     const unshare = [
       'unshare',
       '--mount',

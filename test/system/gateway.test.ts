@@ -21,7 +21,7 @@ const LOGS = {
   HAProxy: '  log stdout format raw daemon\n  log-format %[srv_name,regsub(.+,200)]|%r\n',
 }
 
-/** Asserts that an answer has the headers of every response, and an Error of the contract. */
+/** Asserts the headers of every response, and an Error of the contract. */
 function assertError(
   t: Test,
   what: string,
@@ -50,7 +50,7 @@ for (const [name, start] of Object.entries(gateways)) {
       ['it does not answer', Number(port), 502],
     ] as const) {
       const gateway = await start(t, [{ port: replica }])
-      // On a connection that was used before HAProxy closes instead, for the client to repeat it.
+      // HAProxy closes a used connection instead: the client then repeats the request.
       const ask = async (method: string) =>
         assertError(
           t,
@@ -134,9 +134,9 @@ for (const [name, startGateway] of Object.entries(gateways)) {
   })
 }
 
-/** Keys that a gateway could take for another path, each in two spellings. */
+/** Keys in two spellings: a gateway could take one of them for another path. */
 const PATHS = '../plants/7 ../../any/prefix/plants/7 /../plants/7 ..%2Fplants%2F7 %2e%2e/plants/7'
-/** Other keys that a gateway could change. */
+/** Other keys at risk behind a gateway. */
 const KEYS = [
   'a/b / // /a a/ a//b ./a a/. a/.. a/../b ... .a a. % %25 %2F a%2fb %zz a:b : a?b a#b',
   'a;b a=b&c + a+b , @ ~ * \\ \\..\\a " \' <a> [a] {a} | ^ ` é e\u0301 🌱 \u202e 日本',
@@ -202,7 +202,7 @@ t.test('a text key leads through a gateway to where it leads directly', async (t
     assertError(t, path, await request(nginx.port, { path, token }), 404)
 })
 
-// The service's own answers to these are in ../engine/http/server.test.ts.
+// packages/engine/test/http/server.test.ts has the direct answers to these.
 for (const name of ['nginx', 'HAProxy'] as const) {
   t.test(`what ${name} passes on as one request is one request for the service`, async (t) => {
     const service = await build(t)

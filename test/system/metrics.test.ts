@@ -36,7 +36,7 @@ t.test('each rule fires when it should, and only then', async (t) => {
 
 /**
  * Makes a file for `promtool test rules`. Each fault must make only its own rule fire. Without a fault, no rule may fire.
- * @param rules the path of the file with the rules, relative to the file that this makes
+ * @param rules the path of the file with the rules, from the made file
  */
 function alertTests(rules: string): string {
   const faults = Object.entries(FAULTS).flatMap(([alert, cases]) =>
@@ -61,7 +61,7 @@ function alertTests(rules: string): string {
   return JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests })
 }
 
-/** The metrics of a service that has had requests of all kinds. */
+/** The metrics of a service after requests of all kinds. */
 async function metricsOf(t: Test, database: { file: string } | { url: string }): Promise<string> {
   const token = await issueTokenIn(database)
   const DATABASE_URL = 'file' in database ? `sqlite:${database.file}` : database.url

@@ -20,7 +20,7 @@ t.setTimeout(isLong ? 1_800_000 : 280_000)
 /** A copy of the project: a test changes its store. */
 const copy = copyProject(t)
 
-/** Where a ledger has the items of the requests that were answered, by the beginning of their request ids. */
+/** The place of an answered request in the ledger, by the beginning of the request's id. */
 const ACKNOWLEDGED = Object.entries({
   create: 'stored',
   change: 'changed',
@@ -71,7 +71,7 @@ async function record(t: Test, lives: readonly Life[]) {
     const seen = await readTrace(trace, folder)
     answers += seen.filter(({ what }) => what === 'answer').length
     events.push(...seen)
-    // strace does not tell of the last call of a process that was killed.
+    // strace does not record the last call of a killed process.
     for (const [what, set] of ACKNOWLEDGED)
       for (const id of ledger[set])
         events.push({ what: 'answer', status: 200, requestId: `${what}-${id}` })
@@ -82,7 +82,7 @@ async function record(t: Test, lives: readonly Life[]) {
 }
 
 /**
- * Cuts the power while a service lives some lives, and looks for all that was acknowledged until then.
+ * Cuts the power in some lives of a service, and looks for all acknowledged writes.
  * @param choices how many times to keep at random what was not synced
  * @returns what was lost, the ends of the names of files whose syncs failed, and how many moments there were
  */

@@ -6,13 +6,13 @@ import { eventually } from '../support/processes/eventually.ts'
 import { openTestStore } from '../support/stores/open-store.ts'
 import { PREFIX } from '../support/servers/access-tokens.ts'
 
-/** Fails if a program is missing, and names the Debian package that has it. */
+/** Fails if a program is missing, and names its Debian package. */
 export function need(program: string, of = program): void {
   const { error } = spawnSync(program, ['-h'])
   if (error) throw new Error(`${program} is missing: apt-get install --yes ${of}`)
 }
 
-/** The token that a service prints at its first start. @returns an empty text if it ends before */
+/** The token from a service's first start. @returns an empty string if it ends before */
 export async function demoToken({
   child,
   printed,

@@ -20,7 +20,7 @@ const isShort = process.env['SHORT'] !== undefined
 const FILES = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal', '.part', '.part.lock']
 const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink', 'rename', 'fchmod']
 
-/** Runs a restore on a copy of the store that was left. @param strace the words before those of the command */
+/** Runs a restore on a copy of the crashed store. @param strace the words before the command */
 function restore(
   { folder, left, backup }: Replacement,
   name: string,

@@ -1,4 +1,4 @@
-// Rolling restarts under load, behind each gateway of deploy/, on a machine that is busy, with stalls of two seconds.
+// Rolling restarts under load, behind each gateway of deploy/, on a busy machine, with stalls of two seconds.
 import { fail } from 'node:assert'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -38,7 +38,7 @@ for (const [name, startGateway] of Object.entries(gateways)) {
         [0, 1].map(async () => launch(await freePort(), await freePort())),
       )
       const { port } = await startGateway(t, replicas)
-      // 401: the gateway has found a replica that is ready.
+      // 401: the gateway has found a ready replica.
       await eventually(async () => (await fetch(`http://127.0.0.1:${port}/plants`)).status === 401)
       for (const _ of [1, 2]) await start(t, [process.execPath, '-e', BUSY], {}) // two processors are busy
 
@@ -49,7 +49,7 @@ for (const [name, startGateway] of Object.entries(gateways)) {
         const [replica = fail(), second = fail()] = replicas
         replica.child.kill('SIGTERM')
         await delay(DRAIN_DELAY * 1000 - STALL / 2)
-        // At the first restart it is PostgreSQL that stalls, at the next one the replica that goes on.
+        // PostgreSQL stalls at the first restart, the other replica at the next one.
         if (restarts % 2 === 0) await server.pause()
         else second.child.kill('SIGSTOP')
         await delay(STALL)
@@ -67,7 +67,7 @@ for (const [name, startGateway] of Object.entries(gateways)) {
         replicas.shift()
         replicas.push(await launch(replica.port, replica.adminPort))
         restarts += 1
-        // For HAProxy to see that it is ready: it asks once a second.
+        // HAProxy sees the ready replica then: it asks once a second.
         await delay(2000)
       }
       const { right, wrong, longest } = await loaded
@@ -79,9 +79,9 @@ for (const [name, startGateway] of Object.entries(gateways)) {
 }
 
 /**
- * Clients who know what each answer must be. Each has a token, a connection that is kept, and a caller's plants to itself.
+ * Clients who know each right answer. Each has a token, a kept connection, and a caller's plants to itself.
  * No request is repeated.
- * @returns how many answers were right, those that were not or did not come, and the longest time in milliseconds
+ * @returns the number of right answers, the wrong and missing ones, and the longest time in milliseconds
  */
 async function load(port: number, tokens: readonly string[]) {
   const answers = { right: 0, wrong: [] as string[], longest: 0 }

@@ -98,13 +98,13 @@ export async function readTrace(trace: string, folder: string): Promise<Event[]>
 /** A call of the system, as a line shows it. */
 interface SystemCall {
   readonly line: string
-  /** Undefined for a line that shows no call. */
+  /** Undefined for a line without a call. */
   readonly name: string | undefined
   /** Its parameters. */
   readonly words: string
-  /** The texts among them. */
+  /** The strings among them. */
   readonly strings: readonly Buffer[]
-  /** The file that it concerns: the first parameter, or what its descriptor stands for. */
+  /** Its file: the first parameter, or the file of its descriptor. */
   readonly path: string
   readonly descriptor: string | undefined
   /** What it returned; NaN if it did not return. */
@@ -143,7 +143,7 @@ function eventsOfOutput({ name, strings, descriptor }: SystemCall): Event[] {
   }))
 }
 
-/** What a call that succeeded did to a file. */
+/** The effect of a successful call on a file. */
 function eventsOfFile({ line, name, words, strings, path, result }: SystemCall): Event[] {
   const last = Number(/(\d+)$/.exec(words)?.[1])
   switch (name) {

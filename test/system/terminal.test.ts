@@ -1,4 +1,4 @@
-// `npm start` on a real terminal: that of `script`, from Debian's package bsdutils.
+// `npm start` on a real terminal, made by `script` of Debian's package bsdutils.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'

@@ -10,7 +10,7 @@ import { freePort } from '../support/network/ports.ts'
 t.setTimeout(3_600_000)
 t.jobs = 3
 
-/** In the short form, types and those tests only that read the contract of the project. */
+/** In the short form: the types, and only the tests of the project's contract. */
 const isLong = process.env['LONG'] === '1'
 const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
 const TESTS = ['test/{readme,rooms,contract,methods,plant-*}.test.ts']
@@ -123,7 +123,7 @@ t.test('a second resource is added', { skip: skipAfter('listGardens') }, async (
   await passes(t)
 })
 
-/** Documents that become services of their own, by the names of the tests; and a path of each. */
+/** Documents for new services, by the names of the tests; and a path of each. */
 const DOCUMENTS: Readonly<Record<string, readonly [document: string, path: string]>> = {
   'of a small contract': [
     `openapi: 3.1.0
@@ -208,7 +208,7 @@ async function makeService(t: Test, document: string) {
   return service
 }
 
-/** Packs a copy of the project that has another version. @returns its folder */
+/** Packs a copy of the project with another version. @returns its folder */
 async function packNextVersion(t: Test): Promise<string> {
   const folder = copyProject(t)
   for (const file of globSync('{.,packages/*}/package.json')) {
@@ -229,7 +229,7 @@ function blocksOf(file: string, title: string, end = '## '): string[] {
   )
 }
 
-/** Who has followed a section in the project itself, or has made it their own, can't do so again. */
+/** A section can't be followed again where a person followed it before. */
 function skipAfter(operationId: string): string | false {
   const text = readFileSync('openapi.yaml', 'utf8')
   const isFollowed = text.includes(`operationId: ${operationId}`) || !text.includes('/plants/{id}:')
@@ -256,7 +256,7 @@ function follow(
     t.match(text, place, file)
     writeFileSync(`${folder}/${file}`, text.replace(place, replace))
   }
-  /** Runs the checks and the tests to the end. Each test that fails is a failure of its own, with its name. */
+  /** Runs the checks and the tests to the end. Each failed test is one failure, with its name. */
   const passes = async (t: Test) => {
     for (const words of checks) {
       const { code, stdout, stderr } = await npm(...words)

@@ -3,9 +3,9 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import type { Test } from 'tap'
 import { assertDocumented } from '../contracts/product-contract.ts'
 
-/** Starts a real Chromium, and closes it when the test ends. @param host a name that it resolves to 127.0.0.1 */
+/** Starts a real Chromium, and closes it when the test ends. @param host a name that means 127.0.0.1 */
 export async function browser(t: Test, host: string): Promise<Browser> {
-  // Unpack it, with the libraries and fonts that it needs, to a folder that no other run uses.
+  // Unpacks it, with its libraries and fonts, to a folder of this run.
   const folder = t.testdir()
   process.env['TMPDIR'] = folder
   process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs24.x'

@@ -1,7 +1,9 @@
+// The session of the generated clients: its ids, and its expected output.
+
 /** The ids of a session: three ids in ascending order, and an id without a plant. */
 type Ids = readonly [first: string, second: string, third: string, missing: string]
 
-/** Ids that need all 64 bits. */
+/** Ids of all 64 bits. */
 export const INT64: Ids = [
   '-9223372036854775808',
   '9007199254740993',
@@ -9,7 +11,7 @@ export const INT64: Ids = [
   '9007199254740992',
 ]
 
-/** Ids that are exact as a `number` of JavaScript: the clients in TypeScript can use only these. */
+/** Ids within the exact range of a `number`, for clients in TypeScript. */
 export const SAFE: Ids = [
   '-9007199254740991',
   '9007199254740990',
@@ -17,7 +19,7 @@ export const SAFE: Ids = [
   '9007199254740989',
 ]
 
-/** What the session prints in every language. It creates plants, follows `Link`, gets an error, and deletes. */
+/** The output of the session in every language. It creates plants, follows `Link`, gets an error, and deletes. */
 export function expectedSession([first, second, third, missing]: Ids): string {
   return `create ${first}: 200 Rose garden
 create ${second}: 200 Aloe vera

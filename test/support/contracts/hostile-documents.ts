@@ -1,6 +1,6 @@
-// A document of a stranger: in it, a text stands at each place that has one, and tries to become code.
+// A stranger's document: each of its strings tries to become code.
 
-/** Texts that end a string, a comment or a line of a language, and then call `owned`. */
+/** Strings that end a string, a comment or a line of a language, and then call `owned`. */
 export const HOSTILE: Readonly<Record<string, string>> = {
   quotes: `a'"\`); owned(); //`,
   'quotes and escapes': `a\\'+owned()+\\"+owned()+\\\`\${owned()}`,
@@ -28,11 +28,11 @@ export const HOSTILE: Readonly<Record<string, string>> = {
 const TEXT = { type: 'string' }
 const JSON_TYPE = 'application/json'
 
-/** The places with a grammar of their own: many texts are refused there. */
+/** The places with a grammar: many strings are refused there. */
 export const GRAMMAR =
   /^(an operationId|a pattern|a status|a media type|a segment of a path|a scope|the name of a (parameter in a path|scheme of HTTP))$/
 
-/** What stands at the places of a document that no text is put at. */
+/** The values of the places without a hostile string. */
 const USUAL: Readonly<Record<string, string>> = {
   'the title': 'Small',
   'the name of a schema': 'Thing',
@@ -53,8 +53,8 @@ const USUAL: Readonly<Record<string, string>> = {
 
 /**
  * Writes a document.
- * @param text stands at the places
- * @param isPut whether the text stands at a place: it is called with the name of each place
+ * @param text the hostile string
+ * @param isPut whether a place gets the string: it is called with the name of each place
  */
 export function documentWith(text: string, isPut: (place: string) => boolean): string {
   const at = (place: string) => (isPut(place) ? text : (USUAL[place] ?? 'usual'))

@@ -1,4 +1,4 @@
-// The contract of the tests' own product, and what other files say of any contract, of this one.
+// The contract of the tests' product, and checks of answers that are bound to it.
 import { contractOf } from '../inner/documented.ts'
 import * as documented from '../../../packages/testing/src/answers/documented.ts'
 import * as contractPaths from '../../../packages/testing/src/contract/paths.ts'

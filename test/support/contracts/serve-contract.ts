@@ -11,7 +11,7 @@ import { openStore } from '@plant-store/store'
 import type { Exchange } from './exchanges.ts'
 import { addTokens, TOKEN_PREFIX } from './scoped-tokens.ts'
 
-/** The request that a method gets. */
+/** The request for a method. */
 export type Input = Readonly<
   Record<'caller' | 'path' | 'query' | 'header' | 'cookie' | 'body' | 'type', unknown>
 >
@@ -29,23 +29,23 @@ export type Run = (request: Input, name: string) => Promise<Answer>
 
 /** A contract, and the requests to test it with. */
 export interface Served {
-  /** The body of the operation `run` of `/x`; or a whole contract that begins with `paths`. */
+  /** The body of the operation `run` of `/x`; or a whole contract from `paths` on. */
   readonly yaml: string
   /** Other files of the contract. */
   readonly files?: Readonly<Record<string, string>>
-  /** What the product adds. */
+  /** The hooks of the product. */
   readonly product?: ProductHooks
-  /** The method for all operations. By default it answers with the parts of the request that are not empty, as JSON. */
+  /** The method for all operations. By default it answers the nonempty parts of the request, as JSON. */
   readonly run?: Run
   /** The names of the methods, or those of several services. By default there is one for each operation. */
   readonly methods?: readonly string[] | readonly (readonly string[])[]
   readonly asks?: readonly Exchange[]
 }
 
-/** Constructs by their names in the README. What is refused is a contract whose line with the fault ends with `# here`. */
+/** Constructs by their names in the README. In a refused contract the line with the error ends with `# here`. */
 export type Constructs = Readonly<Record<string, Served | string>>
 
-/** The text of a contract. */
+/** The contract as YAML. */
 export function contract(yaml: string): string {
   const head = 'openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\n'
   if (/^(openapi:|{)/m.test(yaml)) return yaml
@@ -136,7 +136,7 @@ function serviceOf(names: readonly string[], run: Run): object {
   return Object.create(Object.defineProperties({ constructor: Small }, Object.fromEntries(methods)))
 }
 
-/** Answers with the parts of a request that are not empty. */
+/** Answers the nonempty parts of a request. */
 export const echo: Run = async (request) => {
   const isEmpty = (part: unknown) =>
     part === '' || (typeof part === 'object' && Object.keys(part ?? {}).length === 0)

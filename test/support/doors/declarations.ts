@@ -5,7 +5,7 @@ export type Named = ts.DeclarationStatement | ts.VariableDeclaration
 export type Callable = ts.SignatureDeclaration
 export type Members = ReadonlyMap<string, ts.Node>
 
-/** The declarations of a text, by name. */
+/** The declarations of a file, by name. */
 export class Door {
   readonly exported: ReadonlySet<string>
   readonly #declarations = new Map<string, Named>()
@@ -26,7 +26,7 @@ export class Door {
     this.exported = exported
   }
 
-  /** A declaration that has no name outside of the text: it is compared where it is used. */
+  /** A declaration without an exported name: it is compared at its uses. */
   inner(node: ts.Node): Named | undefined {
     const name = nameOf(node)
     const isKnown = name !== '' && !this.exported.has(name) && !isTypeParameter(node, name)
@@ -38,7 +38,7 @@ export class Door {
     return named.map(([, declaration]) => declaration)
   }
 
-  /** A name with the package that it comes from, if it is not of this text. */
+  /** A name with its package, if it is imported. */
   spelled(node: ts.TypeReferenceNode): string {
     const name = node.typeName.getText()
     const [first = '', ...others] = name.split('.')
@@ -90,7 +90,7 @@ function isTypeParameter(node: ts.Node, name: string): boolean {
   return scope !== undefined
 }
 
-/** The name of a type that a node refers to: of a reference, of `typeof`, of what is extended. Empty without one. */
+/** The name of the type in a reference, in `typeof` or behind `extends`; empty without one. */
 export function nameOf(node: ts.Node): string {
   const name = referredBy(node)
   return name !== undefined && ts.isIdentifier(name) ? name.text : ''
@@ -116,7 +116,7 @@ export function typeParametersOf(node: ts.Node): readonly ts.TypeParameterDeclar
   return hasParameters ? (node.typeParameters?.filter(ts.isTypeParameterDeclaration) ?? []) : []
 }
 
-/** The members of an interface, a class or a literal type. */
+/** The properties of an interface, a class or a literal type. */
 export function membersOf(node: ts.Node): Members | undefined {
   const isType = ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node)
   if (ts.isTypeAliasDeclaration(node) && ts.isTypeLiteralNode(node.type))
@@ -138,7 +138,7 @@ export function heritageOf(node: ts.Node): readonly ts.ExpressionWithTypeArgumen
   return hasHeritage ? (node.heritageClauses ?? []).flatMap(({ types }) => [...types]) : []
 }
 
-/** A method, a constructor or a signature, or a property that is a function. */
+/** A method, a constructor, a signature, or a property with a function. */
 export function callableOf(node: ts.Node): Callable | undefined {
   if (ts.isFunctionLike(node) && !ts.isIndexSignatureDeclaration(node)) return node
   const type = typeOf(node)
@@ -147,7 +147,7 @@ export function callableOf(node: ts.Node): Callable | undefined {
     : undefined
 }
 
-/** The type that a declaration states. */
+/** The declared type. */
 export function typeOf(node: ts.Node): ts.TypeNode | undefined {
   const isTyped =
     ts.isTypeAliasDeclaration(node) ||

@@ -1,4 +1,4 @@
-// What is new in the declarations of a door, and breaks the code of a product.
+// Finds the changes of a door that break the code of a product.
 import ts from 'typescript'
 import {
   alternativesOf,
@@ -43,7 +43,7 @@ const OUTPUT: readonly string[] = [
   'StartedProduct',
 ]
 
-/** Names each change of a door that breaks a product, in words. */
+/** Describes each breaking change of a door. */
 export function breaksIn(before: string, after: string): string[] {
   return new Comparison(new Door(before), new Door(after)).breaks()
 }
@@ -52,7 +52,7 @@ class Comparison {
   readonly #before: Door
   readonly #after: Door
   readonly #breaks = new Set<string>()
-  /** Pairs of inner types that were compared, or are being compared: types may be recursive. */
+  /** The compared pairs of inner types, unfinished ones included: types may be recursive. */
   readonly #seen = new Set<string>()
 
   constructor(before: Door, after: Door) {
@@ -107,7 +107,7 @@ class Comparison {
     else this.#same(before, after, place)
   }
 
-  /** Type arguments that were written must fit. */
+  /** Explicit type arguments must fit. */
   #typeParameters(before: ts.Node, after: ts.Node, place: string): void {
     const [old, next] = [typeParametersOf(before), typeParametersOf(after)]
     for (const [index, parameter] of old.entries()) {
@@ -230,7 +230,7 @@ class Comparison {
     return true
   }
 
-  /** An inner type that is written out somewhere else is no change. */
+  /** An inner type that is written out elsewhere is no change. */
   #shape(node: ts.Node, door: Door): ts.Node {
     const inner = typeArgumentsOf(node).length === 0 ? door.inner(node) : undefined
     return inner === undefined || typeParametersOf(inner).length > 0 ? node : inner

@@ -1,4 +1,4 @@
-// What the examples in docstrings and READMEs are compiled with: a contract of notes, and the settings of the project.
+// Compiles the examples in docstrings and READMEs, with a contract of notes and the settings of the project.
 import { globSync } from 'node:fs'
 import { relative } from 'node:path'
 import ts from 'typescript'
@@ -45,7 +45,7 @@ const { options } = ts.parseJsonConfigFileContent(
 const DOORS = globSync('packages/*/src/index.ts')
 let doors: ts.Program | undefined
 
-/** The names that the door of a package exports. All doors are read together. */
+/** The exported names of a package's door. All doors are read together. */
 export function exportsOf(file: string): { checker: ts.TypeChecker; symbols: ts.Symbol[] } {
   doors ??= ts.createProgram(DOORS, options)
   const checker = doors.getTypeChecker()
@@ -54,13 +54,13 @@ export function exportsOf(file: string): { checker: ts.TypeChecker; symbols: ts.
   return { checker, symbols: module ? checker.getExportsOfModule(module) : [] }
 }
 
-/** What a name stands for, in the file that declares it. */
+/** The declaration behind an imported name. */
 export function declarationOf(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {
   const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0
   return isAlias ? checker.getAliasedSymbol(symbol) : symbol
 }
 
-/** The faults that the compiler finds in these files, as the project's settings say. */
+/** The errors of these files under the project's settings. */
 export function faultsOf(files: string[], folder: string): string[] {
   const program = ts.createProgram(files, options)
   const diagnostics = files.flatMap((file) => {

@@ -1,4 +1,4 @@
-// For each rule of deploy/alerts.yaml: time series that make it fire, one value per minute, in promtool's notation.
+// Time series for each rule of deploy/alerts.yaml that make it fire, one value per minute, in promtool's notation.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
@@ -37,7 +37,7 @@ export const HEALTHY: Series = {
   [`${NAME}_refused_authentications_total{reason="expired"}`]: '0+60x120',
 }
 
-/** For each rule, the series that make it fire; one entry for each cause. The other series are healthy. */
+/** The faulty series of each rule, one entry for each cause. The other series are healthy. */
 export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
   [`${PREFIX}Down`]: [{ 'up{}': '0x120' }],
   [`${PREFIX}Failing`]: [

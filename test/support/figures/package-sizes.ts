@@ -29,7 +29,7 @@ for (const [name, pattern] of Object.entries(PLACES)) {
   console.log(row([name, files.length, lines, (tokens / code).toFixed(1)]))
 }
 
-/** The lines of a text, those with code, and its tokens without white space and comments. */
+/** The lines of a file, its lines with code, and its tokens without white space and comments. */
 function sizeOf(text: string): { lines: number; code: number; tokens: number } {
   const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest)
   const withCode = new Set<number>()

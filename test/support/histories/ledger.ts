@@ -12,7 +12,7 @@ export class Ledger {
   readonly nameLength: (id: number) => number
   /** The names of all items for which a create was sent, by id. */
   readonly sent = new Map<number, string>()
-  /** Items with a create that was answered 200; with a change or delete that was sent; with one that was answered. */
+  /** The items whose create was answered 200; whose change or delete was sent; whose change or delete was answered. */
   readonly stored = new Set<number>()
   readonly changeSent = new Set<number>()
   readonly changed = new Set<number>()
@@ -102,7 +102,7 @@ export async function listItems(port: number, token: string): Promise<Map<number
   return new Map(answers.flatMap(({ json }) => [...itemsOf(json)]))
 }
 
-/** Reads a database file. @returns the names of an owner's items by id, and the faults that SQLite finds in the file */
+/** Reads a database file. @returns the names of an owner's items by id, and SQLite's errors of the file */
 export function inspect(
   file: string,
   owner: string,

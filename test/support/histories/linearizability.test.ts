@@ -1,4 +1,4 @@
-// Histories written by hand: the check must report each wrong one. That it reports no correct one shows wherever it is used.
+// Histories written by hand: the check must report each wrong one. Correct histories are checked wherever it is used.
 import t from 'tap'
 import { type List, type Operation, type Write, violations } from './linearizability.ts'
 

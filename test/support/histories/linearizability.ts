@@ -1,4 +1,4 @@
-// Checks the answers to simultaneous requests for linearizability: is there an order of the requests that explains them?
+// Checks the answers to simultaneous requests for linearizability: does an order of the requests explain them?
 // See Herlihy and Wing, Linearizability, https://doi.org/10.1145/78969.78972. Each plant is checked separately.
 
 /** What all operations have. All times are from one clock. */
@@ -13,7 +13,7 @@ interface Timed {
 export interface Write extends Timed {
   readonly kind: 'create' | 'update' | 'delete'
   readonly id: number
-  /** The name of an item to create, or the one that an update answered. Creates with the same name are one request. */
+  /** The name of an item to create, or from the answer of an update. Creates with the same name are one request. */
   readonly name?: string
   /** `refused`: another item has the id, or there is none to update or delete. `unknown`: it may be done at any time. */
   readonly outcome: 'done' | 'refused' | 'unknown'
@@ -28,7 +28,7 @@ export interface List extends Timed {
 export type Operation = Write | List
 type State = string | undefined
 
-/** A possible course of events: the name of the plant, if there is one, and the open operations that are done. */
+/** A possible course of events: the name of the plant, if there is one, and the open operations with an effect. */
 interface Candidate {
   readonly state: State
   readonly done: ReadonlySet<Operation>
@@ -60,7 +60,7 @@ export function violations(operations: readonly Operation[]): string[] {
   })
 }
 
-/** The first operation that leaves no candidate when it ends. */
+/** The first operation whose end leaves no candidate. */
 function firstViolation(id: number, operations: readonly Operation[]): Operation | undefined {
   const events = operations.flatMap((operation) => [
     { operation, at: operation.start, isEnd: false },
@@ -111,7 +111,7 @@ function complete(
   return kept
 }
 
-/** Whether a candidate can go on in all ways that another one can. */
+/** Whether a candidate can continue in all ways of another one. */
 function isNoWorse(candidate: Candidate, second: Candidate): boolean {
   const extra = [...candidate.done.difference(second.done)]
   const missing = [...second.done.difference(candidate.done)]
@@ -122,7 +122,7 @@ function isNoWorse(candidate: Candidate, second: Candidate): boolean {
   )
 }
 
-/** A candidate that reaches a state. All open reads that fit the state are done at once: waiting would gain nothing. */
+/** A candidate at a state. All open reads that fit the state are done at once: waiting would gain nothing. */
 function arrive(
   id: number,
   state: State,

@@ -1,4 +1,4 @@
-// Replicas of the tests' product, and the faults that happen to them and to their database.
+// Replicas of the tests' product, and the faults of them and of their database.
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -50,7 +50,7 @@ const plan = fc.record({
   milliseconds: fc.integer({ min: 100, max: 1000 }),
 })
 
-/** Ends all connections that the server has. */
+/** Ends all connections of the server. */
 const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
 

@@ -1,4 +1,4 @@
-// Clients that create, change, delete and list the same plants and notes at the same time, on several replicas.
+// Clients create, change, delete and list the same plants and notes at the same time, on several replicas.
 import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ const CLIENTS = 12
 const CLIENT_TIMEOUT = 300
 /** Milliseconds in which each request must be answered or lose its connection. All faults are shorter. */
 const ANSWER_TIMEOUT = 15_000
-/** The number of next ids that the clients of a caller choose from. So they use each id several times. */
+/** The number of ids that the clients of a caller share. So they use each id several times. */
 const ID_RANGE = 12
 
 type Collection = 'plants' | 'notes'
@@ -68,7 +68,7 @@ interface Course {
 /**
  * Runs clients until `over` is aborted, and then until each request is answered or its connection is lost.
  * @param callers the owners of the plants; each has several clients
- * @throws {Error} for a missing answer, and for an answer that the contract does not document or no fault explains
+ * @throws {Error} for a missing or undocumented answer without a fault as its reason
  */
 export async function runHistory(
   replicas: readonly Address[],

@@ -1,4 +1,4 @@
-// An identity provider: tests can stop, kill and restart it as if it were a process of its own.
+// An identity provider: tests can stop, kill and restart it like a process.
 import { once } from 'node:events'
 import http from 'node:http'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
@@ -28,7 +28,7 @@ export async function makeKey(alg: string, kid: string): Promise<Key> {
   }
 }
 
-/** Claims that are valid now. */
+/** Valid claims. */
 export function claimsOf(issuer: string, sub: string) {
   const now = Math.floor(Date.now() / 1000)
   return {
@@ -48,7 +48,7 @@ export function sign(key: Key, claims: object, header: object = {}): Promise<str
   return new SignJWT({ ...claims }).setProtectedHeader(protectedHeader).sign(key.privateKey)
 }
 
-/** Starts an identity provider, and ends it with the test. @param stated what its configuration says in place of its own */
+/** Starts an identity provider, and ends it with the test. @param stated replaces fields of its configuration */
 export async function startIssuer(t: Test, stated: { issuer?: unknown; jwks_uri?: unknown } = {}) {
   const port = await freePort()
   const name = `http://127.0.0.1:${port}`
@@ -65,7 +65,7 @@ export async function startIssuer(t: Test, stated: { issuer?: unknown; jwks_uri?
     if (isStopped) held.push(send)
     else send()
   })
-  // Where a test stops the clocks, its client does not notice that a kept connection is closed.
+  // In a test with stopped clocks, the client would not notice a closed connection.
   server.keepAliveTimeout = 600_000
   const start = async () => {
     ;[status, body, fetches, isStopped] = [404, '', 0, false]
@@ -87,7 +87,7 @@ export async function startIssuer(t: Test, stated: { issuer?: unknown; jwks_uri?
   return {
     /** Its name, the `iss` of its tokens. */
     name,
-    /** The environment of a service that trusts it. */
+    /** The environment of a service with trust in it. */
     environment: { JWT_ISSUER: name, JWT_AUDIENCE: AUDIENCE, JWKS_URL: `${name}/keys` },
     /** Publishes these keys, and no others. */
     publish: (keys: readonly Key[]) =>

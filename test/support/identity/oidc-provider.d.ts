@@ -1,4 +1,4 @@
-// The part of oidc-provider that the tests use. The package has no types.
+// Types for the used part of oidc-provider: the package has none.
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http'
 

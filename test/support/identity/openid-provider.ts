@@ -34,7 +34,7 @@ export async function startProvider(t: Test, options: Options) {
   t.teardown(() => server.close().closeAllConnections())
   await once(server.listen(port, '127.0.0.1'), 'listening')
   return {
-    /** The environment of a service that trusts it. */
+    /** The environment of a service with trust in it. */
     environment: { JWT_ISSUER: issuer, JWT_AUDIENCE: AUDIENCE, JWT_TYPE: options.type ?? 'at+jwt' },
     issuer,
     /** Replaces its keys. */

@@ -1,4 +1,4 @@
-// Inputs of an operation, as the tests that come from a contract make them.
+// Makes inputs of an operation, as the tests from a contract do.
 export { isCursor } from '../../../packages/testing/src/requests/parameters.ts'
 export { exampleOf, toCall } from '../../../packages/testing/src/requests/requests.ts'
 export { arbitraryOf } from '../../../packages/testing/src/schemas/arbitrary.ts'

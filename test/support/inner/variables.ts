@@ -1,2 +1,2 @@
-// The variables of the environment: the texts are held against them.
+// The variables of the environment, for tests of the texts about them.
 export { variables } from '../../../packages/engine/src/config.ts'

@@ -1,10 +1,12 @@
+// Requests in shapes that gateways and servers are known to read differently.
+
 /** Bytes after each request. If a program reads them as a request, its 404 and its line in the log show it. */
 export const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 const JSON_TEXT = '{"id":5,"name":"xyz"}'
 const CHUNKED = `15\r\n${JSON_TEXT}\r\n0\r\n\r\n`
 
 /**
- * Requests that programs are known to frame differently, by name, and the statuses that the service answers. A 404 at the
+ * Requests that programs are known to frame differently, by name, and the service's statuses. A 404 at the
  * end answers SMUGGLED. Without it, the service closes the connection, and never reads SMUGGLED.
  */
 export function shapes(
@@ -29,7 +31,7 @@ export function shapes(
     create('Transfer-Encoding: chunked', `15\r\n${JSON_TEXT}${text}`)
   const endOfHeader = (text: string) => `${get}${text}${SMUGGLED}`
   const after = (lines: string) => `${lines}\r\n${SMUGGLED}`
-  /** Shapes of a kind, named by their texts. @param texts with | between two */
+  /** Shapes of a kind, each named by its bytes. @param texts separated by | */
   const framed = (make: (text: string) => string, statuses: readonly number[], texts: string) =>
     Object.fromEntries(
       texts

@@ -11,7 +11,7 @@ export const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 )
 
-/** A port that was free a moment ago, outside of the range from which systems choose the ports of connections. */
+/** A port that was free a moment ago, outside of the system's range for connections. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_000)
@@ -24,7 +24,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Serves HTTP on a port of its own until the test ends. @returns its origin */
+/** Serves HTTP on a free port until the test ends. @returns its origin */
 export async function serveHttp(t: Test, answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer)
   t.teardown(() => server.close().closeAllConnections())
@@ -32,7 +32,7 @@ export async function serveHttp(t: Test, answer: http.RequestListener): Promise<
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
 }
 
-/** Opens a connection to a port of this machine. @returns also the text that has come, and a promise of the end */
+/** Opens a connection to a port of this machine. @returns also the received text, and a promise of the end */
 export async function connect(t: Test, port: number) {
   const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
   t.teardown(() => socket.destroy())

@@ -1,4 +1,4 @@
-// A TCP relay between the service and its database. It loses, stalls and cuts what passes.
+// A TCP relay between the service and its database. It loses, stalls and cuts connections.
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,10 +7,10 @@ import type { Test } from 'tap'
 /** The client ends the session: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const TERMINATE = Buffer.from('X\0\0\0\u0004')
 
-/** What the relay loses. `ends of requests`: the last bytes of a request, and what follows. */
+/** The bytes to lose. `ends of requests`: the last bytes of a request, and all bytes after them. */
 export type Loss = 'requests' | 'ends of requests' | 'answers' | 'nothing'
 
-/** Starts a TCP relay to a database. @param onRequest gets the bytes that are sent to the database */
+/** Starts a TCP relay to a database. @param onRequest gets the bytes for the database */
 export async function startRelay(
   t: Pick<Test, 'teardown'>,
   url: string,

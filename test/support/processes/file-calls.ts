@@ -1,5 +1,5 @@
 // For `node --import`: writes each call of a program to files and databases into the file CALLS, a line for each call. Kills
-// the process instead of the first call that begins with KILL_AT: a name, or a name, a space and its first argument.
+// the process in place of the first call that begins with KILL_AT: a name, or a name, a space and its first argument.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'

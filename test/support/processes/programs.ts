@@ -1,10 +1,11 @@
+// Starts programs as processes, and waits for their output.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import { eventually } from './eventually.ts'
 
-/** The environment of a process. It takes only what a process needs from the tests, and what makes it fast. */
+/** The environment of a process. It has only the variables that a process needs, and a cache for speed. */
 const BASE = {
   PATH: process.env['PATH'] ?? '',
   NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'] ?? '',
@@ -21,7 +22,7 @@ export function program(
   return [process.execPath, `test/support/product/${name}.ts`, ...words]
 }
 
-/** Starts Node without tap's hooks, which catch signals. @param code of a module that it loads before the program */
+/** Starts Node without tap's hooks, which catch signals. @param code of a module to load before the program */
 export function nodeAfter(code: string, ...words: string[]): string[] {
   const hook = `data:text/javascript,${encodeURIComponent(code)}`
   return ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', hook, ...words]
@@ -85,7 +86,7 @@ export async function start(
     child,
     ended,
     printed,
-    /** Waits for a text on standard output. */
+    /** Waits for a pattern on standard output. */
     until: async (pattern: RegExp): Promise<RegExpExecArray> => {
       const report = () => `${pattern.source} in ${printed.stdout}${printed.stderr}`
       await eventually(() => isOver() || pattern.test(printed.stdout), report)

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseSync } from 'node:sqlite'
 import type { OpenContext } from '@plant-store/engine'
 
-/** Changes of notes, in a database of the product's own. */
+/** Changes of notes, in a database of the product. */
 export type Changes = Awaited<ReturnType<typeof openChanges>>
 
-/** Opens the file that `CHANGES_FILE` names; without it, the changes are kept in memory. */
+/** Opens the file of `CHANGES_FILE`; without it, the changes are kept in memory. */
 export async function openChanges({ env, log, metrics }: OpenContext) {
   const { CHANGES_FILE: file = ':memory:', CHANGES_HANG: hanging = '' } = env
   // The tests let a call hang.

@@ -4,7 +4,7 @@ import type { components, Request, Result } from './contract.gen.ts'
 
 export type Note = components['schemas']['Note']
 
-/** The count of a new note: no `number` holds all that follow. */
+/** The count of a new note, beyond the exact range of a `number`. */
 export const FIRST_COUNT = 2n ** 53n
 
 /** The methods of notes, and what plants have besides those of the first release. */

@@ -1,9 +1,9 @@
-// Copies the project into a folder of a test, so that the test can change it.
+// Copies the project into a folder of a test, where the test may change it.
 import fs, { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Test } from 'tap'
 
-/** What npm needs of the environment to reach a registry: its proxy, certificates and settings. */
+/** The variables with which npm reaches a registry: its proxy, certificates and settings. */
 const REGISTRY =
   /^(HOME|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(https?|no)_proxy|npm_config_(cache|registry))$/i
 export const FOR_REGISTRY: Readonly<Record<string, string>> = Object.fromEntries(
@@ -15,7 +15,7 @@ const settings = Object.entries(FOR_REGISTRY).map(([name, value]) => `${name}=${
 /** npm without tap's hooks: nobody needs the coverage of a copy, and Node 26 crashes when it measures linters. */
 export const NPM = ['env', '-u', 'NODE_OPTIONS', ...settings, 'npm']
 
-/** Copies the project, so that a test can change its files. The packages are shared. @returns the folder of the copy */
+/** Copies the project. The packages are shared. @returns the folder of the copy */
 export function copyProject(t: Test): string {
   // With this, tap removes the folder after the teardowns, which end the processes that write to it.
   t.teardown(() => undefined)
@@ -38,7 +38,7 @@ function linkPackages(folder: string): void {
     fs.symlinkSync(`../../packages/${name}`, `${target}/@plant-store/${name}`)
 }
 
-/** Puts the tests' product into a copy of the project, in the place of its own. */
+/** Replaces the product in a copy of the project with the tests' product. */
 export function putTestProduct(folder: string): void {
   const from = 'test/support/product'
   // The classes of a product have any names. The programs stay.

@@ -1,4 +1,4 @@
-// The access tokens of the tests' own product.
+// Issues access tokens of the tests' product.
 import {
   issueTokenOf,
   type TokenOptions,
@@ -21,7 +21,7 @@ export function issueToken(store: Tokens, ...options: TokenOptions): Promise<str
   return issueTokenOf(own, store, ...options)
 }
 
-/** Issues an access token of the tests' product in a database that no store has open, or that several may have. */
+/** Issues an access token of the tests' product in a database. On SQLite no store may have it open. */
 export async function issueTokenIn(
   database: Parameters<typeof openTestStore>[0],
   caller = 'joe',

@@ -1,4 +1,4 @@
-// Starts the tests' own product, or another one, on a store of the tests.
+// Starts the tests' product, or another one, on a store of the tests.
 import type { Test } from 'tap'
 import type { Product } from '@plant-store/engine'
 import { contractOf } from '../inner/documented.ts'
@@ -19,7 +19,7 @@ export {
 
 export type Service = Awaited<ReturnType<typeof build>>
 
-/** Starts a product, by default that of the tests, on a temporary database. Both close when the test ends. */
+/** Starts a product, by default the tests' product, on a temporary database. Both close when the test ends. */
 export function build(t: Test, environment: Record<string, string> = {}, product: Product = own) {
   return startProduct(t, {
     product,

@@ -1,3 +1,4 @@
+// A backup, and a store after a crash that the backup replaces.
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import type { Test } from 'tap'
 import { openTestStore, type TestStore } from './open-store.ts'
@@ -8,7 +9,7 @@ import { issueToken } from '../servers/access-tokens.ts'
 /** How many plants the old store has, and the backup. */
 const COUNTS = { old: 300, new: 10 } as const
 
-/** Makes long names, so that the two halves of a store are on different pages. */
+/** Makes long names: the two halves of a store then are on different pages. */
 const nameOf = (what: string, id: number) => `${what} ${id} `.padEnd(200, 'x')
 
 /** Opens a new store with plants. The second half of them is only in the log. */

@@ -1,4 +1,4 @@
-// Opens stores for tests, with two collections: plants by int64, and notes by text.
+// Opens stores for tests, with two collections: plants by int64, and notes by strings.
 import type { Test } from 'tap'
 import { accessTokens } from '@plant-store/engine/for-testing'
 import type { AccessTokens } from '../../../packages/engine/src/auth/access-tokens.ts'
@@ -30,7 +30,7 @@ export interface TestStoreOptions {
   readonly isExclusive?: boolean
   readonly settings?: StoreOptions['settings']
   readonly events?: StoreOptions['events']
-  /** The tests' own, or another, whose collections are opened, too. */
+  /** Its collections are opened, too. By default it is the tests' product. */
   readonly product?: Product | undefined
 }
 

@@ -1,22 +1,23 @@
+// Reads pages of a collection as values.
 import { JsonText, type Key, type Page } from '@plant-store/engine/for-store'
 import { parse } from '../inner/json.ts'
 import type { Plant, TestStore } from './open-store.ts'
 
-/** The parts of a page. @throws {TypeError} if the page is one text */
+/** The parts of a page. @throws {TypeError} if the page is one string */
 export function partsOf<Item>({ items }: Page<Item>): AsyncIterable<JsonText<Item[]>> {
   if (items instanceof JsonText) throw new TypeError('the list is not in parts')
   return items
 }
 
-/** The text of a page. @throws {TypeError} if the page is in parts */
+/** The JSON of a page. @throws {TypeError} if the page is in parts */
 export function textOf<Item>({ items }: Page<Item>): JsonText<Item[]> {
   if (!(items instanceof JsonText)) throw new TypeError('the list is in parts')
   return items
 }
 
-/** The values of a JSON text. A great int64 is a `bigint`. */
+/** The values of JSON. A large int64 is a `bigint`. */
 export function parsed<Value>({ text }: JsonText<Value>): Value {
-  return parse(text) as Value // as the type of the text says
+  return parse(text) as Value // as the type of the JSON says
 }
 
 /** Reads a page, with its items as values. */
@@ -38,7 +39,7 @@ export function namesIn(store: TestStore, owner: string): Promise<string[]> {
   return namesOf(store.list(owner))
 }
 
-/** The cursor of a page that begins after a key. */
+/** The cursor of the page after a key. */
 export function cursorOf(key: Key): string {
   const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.alloc(8)
   if (typeof key === 'bigint') bytes.writeBigInt64BE(key)

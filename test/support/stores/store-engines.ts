@@ -45,12 +45,12 @@ export async function startEngines(t: Test) {
   return engines.filter(({ isShared }) => isShared || brought() === undefined)
 }
 
-/** A collection, with the keys and items that a test puts into it. */
+/** A collection, with the keys and items of a test. */
 export interface Kind<Item, K extends Key> {
   readonly of: (store: TestStore) => Collection<Item, K>
   /** The key at a place. Keys ascend as their places do. */
   readonly key: (place: number) => K
-  /** An item with a text. A note also has a count that a `number` can't hold. */
+  /** An item with a text. A note also has a count beyond the exact range of a `number`. */
   readonly item: (text: string) => Item
   readonly textOf: (item: Item) => string
 }
@@ -69,7 +69,7 @@ const NOTES: Kind<Note, string> = {
   textOf: ({ text }) => text,
 }
 
-/** Fills a collection with items whose texts begin with their places, and reads them. */
+/** Fills a collection with items, which begin with their places, and reads them. */
 export function filling<Item, K extends Key>(
   { of, key, item, textOf }: Kind<Item, K>,
   store: TestStore,
@@ -79,7 +79,7 @@ export function filling<Item, K extends Key>(
   return {
     items,
     placeOf,
-    /** @param more what the texts have besides */
+    /** @param more a further part of each text */
     create: (owner: string, places: readonly number[], more = '') =>
       Promise.all(places.map((place) => items.create(owner, key(place), item(`${place} ${more}`)))),
     /** The places of the items of a page. */

@@ -1,4 +1,4 @@
-// Installs the packed packages as a service of another trade does that has no clone: in a folder of its own.
+// Installs the packed packages as a service without a clone does: in a new folder.
 import {
   copyFileSync,
   globSync,
@@ -62,7 +62,7 @@ export async function installService(t: Test): Promise<Place> {
   return place
 }
 
-/** A copy of the service, which a test may change. It has the packages that have these names, or all. */
+/** A copy of the service, which a test may change. It has the packages of these names, or all. */
 export function copyService(t: Test, { folder: from }: Place, packages = /./): Place {
   const place = makeFolder(t)
   const { folder } = place

@@ -53,7 +53,7 @@ for (const [name, [line, needs]] of Object.entries(CLIENTS)) {
     const cwd = t.testdir({})
     const file = `${cwd}/plants.db`
     const token = await issueTokenIn({ file })
-    // The contract of the product: that of the tests has more than some of these generators can.
+    // The contract of the product: some of these generators can't read the tests' contract.
     const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` }, [
       process.execPath,
       'service/main.ts',
@@ -71,7 +71,7 @@ for (const [name, [line, needs]] of Object.entries(CLIENTS)) {
   })
 }
 
-/** Runs a command with the environment of the test: these programs have their own caches and settings. */
+/** Runs a command with the environment of the test, for the caches and settings of these programs. */
 async function execute(command: string, cwd: string): Promise<string> {
   const [program = '', ...words] = command.split(' ')
   const { stdout } = await promisify(execFile)(program, words, { cwd, maxBuffer: 2 ** 24 })

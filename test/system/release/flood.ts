@@ -1,5 +1,5 @@
-// A flood of requests, as a process of its own: node flood.ts <port> <plants> <connections> <requests a second> <seconds>
-// Each asks for 200 plants after a random id below the number of plants: a page that was hardly ever asked for just now.
+// A flood of requests, as a process: node flood.ts <port> <plants> <connections> <requests a second> <seconds>
+// Each asks for 200 plants after a random id below the number of plants: hardly ever a page of the last requests.
 import { run } from '../../bench/load.ts'
 
 /** What became of the requests: answered 200 within a second, or after it; 503; unexpected: otherwise, or not at all. */

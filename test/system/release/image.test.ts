@@ -51,7 +51,7 @@ const buildah = (...words: string[]) =>
     ...words,
   ])
 
-/** Makes the stand-in for the image that the Dockerfile begins with. @returns its name */
+/** Makes the stand-in for the first image of the Dockerfile. @returns its name */
 function buildBase(): string {
   const root = `${folder}/base`
   const [, suite = ''] =
@@ -120,7 +120,7 @@ t.test('the image is built, and runs by its user on a file system that is read-o
   mkdirSync(DATA)
   chownSync(DATA, 1000, 1000)
   const unshare = execute(['sh', '-c', 'command -v unshare'])
-  /** The command that runs a program in a container: mounts are its own, and it is process 1. */
+  /** The command for a program in a container: with its mounts, as process 1. */
   const inContainer = (words: readonly string[], environment: readonly string[] = []) => [
     ...[
       unshare,

@@ -14,7 +14,7 @@ const VERSION = '0.5.17'
 const FOLDER = resolve(`node_modules/.cache/litestream-${VERSION}`)
 const LITESTREAM = `${FOLDER}/bin/litestream`
 
-/** Installs the tool, unless an earlier run has done it. @throws {Error} if that fails */
+/** Installs the tool, unless an earlier run did. @throws {Error} without the tool */
 function install(): void {
   if (existsSync(LITESTREAM)) return
   need('python3', 'python3-venv')

@@ -35,7 +35,7 @@ const PAUSE = 20
 
 const PASSWORD = 'secret'
 
-// Ends all when standard input ends, so that nothing is left when the test is killed, too.
+// Ends all when standard input ends: nothing is left after a killed test either.
 const WATCH = `cat; kill -KILL $(cat "$1/pids"); for pid in $(head -qn 1 "$1"/*/data/postmaster.pid); do
   kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; done; rm -rf "$1"`
 
@@ -175,7 +175,7 @@ async function startCluster() {
     const start = () => launch(asNobody(['patroni', 'deploy/patroni/patroni.yml']), environment)
     let patroni = await start()
     const postmaster = () => parseInt(readFileSync(`${home}/data/postmaster.pid`, 'utf8'))
-    /** The children of PostgreSQL that fit. */
+    /** The fitting children of PostgreSQL. */
     const children = (...fit: string[]) => {
       const { stdout } = spawnSync('pgrep', ['--parent', String(postmaster()), ...fit], {
         encoding: 'utf8',
@@ -189,10 +189,10 @@ async function startCluster() {
       start: async () => {
         patroni = await start()
       },
-      /** Kills Patroni at once, and all processes of PostgreSQL with it if that is said. */
+      /** Kills Patroni at once, and on request all processes of PostgreSQL with it. */
       kill: (what: 'patroni' | 'all') =>
         send('SIGKILL', what === 'all' ? [patroni, postmaster(), ...children()] : [patroni]),
-      /** Lets a standby receive nothing more. @returns what loses all that was sent to it since */
+      /** Lets a standby receive nothing more. @returns a function that loses all bytes sent to it since */
       stopReceiving: () => {
         const receivers = children('--full', 'walreceiver')
         send('SIGSTOP', receivers)
@@ -236,7 +236,7 @@ async function startCluster() {
         return nodeOf('leader') !== undefined && nodeOf('sync_standby') !== undefined
       },
       () => JSON.stringify(members),
-      120_000, // a leader that was killed may have to be copied anew
+      120_000, // a killed leader may have to be copied anew
     )
     return { leader: nodeOf('leader') ?? fail(), standby: nodeOf('sync_standby') ?? fail() }
   }

@@ -25,7 +25,7 @@ for (const [caller, length] of Object.entries(PLANTS)) {
 await store.close()
 const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` })
 
-/** What slowhttptest has for a header of one's own: it takes a line break in the values that it is given. */
+/** The arguments of slowhttptest for another header: it accepts a line break in a value. */
 const authorization = `\r\nAuthorization: Bearer ${slow}`
 const attacks: Record<string, string[]> = {
   'headers that drip in': ['-H', '-i', '1'],
@@ -53,7 +53,7 @@ t.test(
     const ask = async (count: number) => {
       const due = begin + count * 10
       await delay(Math.max(0, due - performance.now()))
-      // One in a hundred reads all: a long list must be left for it. Each second one has a connection of its own.
+      // One in a hundred reads all: a long list must be left for it. Each second one has a new connection.
       const path = count % 100 === 0 ? '/plants' : '/plants?limit=10'
       const { status } = await request(port, {
         path,

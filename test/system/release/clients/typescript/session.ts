@@ -1,4 +1,4 @@
-// The session of the clients that are generated in TypeScript. An id is a `number` there, exact up to 2^53.
+// The session of the clients in TypeScript. An id is a `number` there, exact up to 2^53.
 import createOpenapiFetch from 'openapi-fetch'
 import { createClient } from './hey-api/client/index.js'
 import { createPayout, deletePayout, getPayout, type Plant } from './hey-api/index.js'
@@ -11,7 +11,7 @@ interface Answer<Data> {
   readonly response?: Response
 }
 
-/** What is made of a client that sends an access token. */
+/** A generated client with an access token. */
 interface Client {
   create(body: Plant & { id: number }): Promise<Answer<Plant>>
   list(query: { limit?: number; cursor?: string }): Promise<Answer<Plant[]>>
