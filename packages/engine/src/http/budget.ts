@@ -17,8 +17,9 @@ export class Shares {
 
   /** Takes an amount for a request, until its response is closed, or until it is given back. A closed response takes nothing. */
   take(exchange: Exchange, amount: number): void {
-    const { client, held, response } = exchange
+    const { client, response } = exchange
     if (response.closed) return
+    const held = (exchange.held ??= new Map<Shares, number>())
     held.set(this, amount + (held.get(this) ?? 0))
     this.#add(client, amount)
   }
@@ -26,9 +27,9 @@ export class Shares {
   /** Gives back what a request holds. */
   giveBack(exchange: Exchange): void {
     const { client, held } = exchange
-    const amount = held.get(this)
+    const amount = held?.get(this)
     if (amount === undefined) return
-    held.delete(this)
+    held?.delete(this)
     this.#add(client, -amount)
   }
 

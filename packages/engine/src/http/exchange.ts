@@ -41,7 +41,7 @@ export class Exchange {
   /** Ends a response that may go on without end. */
   finish: (() => void) | undefined
   /** The amounts that the request holds of resources. Everything is given back at the end, if not earlier. */
-  readonly held = new Map<Resource, number>()
+  held: Map<Resource, number> | undefined
   /** Seconds from the first bytes to the end. */
   seconds = 0
   readonly #start = performance.now()
@@ -96,6 +96,8 @@ export class Exchange {
 
   /** The address of the client for the log; undefined if a gateway has passed on another string. */
   get address(): string | undefined {
+    const isDirect = this.#ip === this.raw.socket.remoteAddress
+    if (isDirect) return this.#ip
     const address = withoutPort(this.#ip)
     return isIP(address) === 0 ? undefined : address
   }
@@ -121,7 +123,7 @@ export class Exchange {
   #end(): void {
     this.#isEnded = true
     this.seconds = (performance.now() - this.#start) / 1000
-    for (const resource of this.held.keys()) resource.giveBack(this)
+    for (const resource of this.held?.keys() ?? []) resource.giveBack(this)
     for (const ending of this.#endings ?? []) ending()
     this.#readRest()
     this.#log?.end(this)

@@ -2,7 +2,7 @@
 import type { FastifyReply, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
 import type { Validator } from '@plant-store/json-schema'
 import { Bodies } from './input/bodies.ts'
-import { MethodRequest } from './input/method-request.ts'
+import { MethodRequest, type RequestParameters } from './input/method-request.ts'
 import { parametersReader } from './input/parameters.ts'
 import { valuesOfPath } from './input/templates.ts'
 import { type Answer, Answers } from './output/answer.ts'
@@ -81,18 +81,27 @@ export class Stages {
   }
 
   /** Reads and validates the parameters and the body. */
-  async #read(exchange: Exchange): Promise<MethodRequest> {
-    const { request } = exchange
-    const parts = {
-      path: this.#readers.path?.(request),
-      query: this.#readers.query?.(request),
-      header: this.#readers.header?.(request),
-      cookie: this.#readers.cookie?.(request),
-      body: await this.#bodies?.read(exchange),
-      type: this.#hasRange ? exchange.mediaType : undefined,
+  #read(exchange: Exchange): MethodRequest | Promise<MethodRequest> {
+    const parameters = this.#readParameters(exchange)
+    const body = this.#bodies?.read(exchange)
+    const toInput = (value: unknown) => this.#toInput(exchange, parameters, value)
+    return body instanceof Promise ? body.then(toInput) : toInput(body)
+  }
+
+  #readParameters({ request }: Exchange): RequestParameters {
+    const { path, query, header, cookie } = this.#readers
+    return {
+      path: path?.(request),
+      query: query?.(request),
+      header: header?.(request),
+      cookie: cookie?.(request),
     }
+  }
+
+  #toInput(exchange: Exchange, parameters: RequestParameters, body: unknown): MethodRequest {
     if (this.#isStream) assertStream(exchange) // before the method has done anything
-    return new MethodRequest(exchange, parts)
+    const type = this.#hasRange ? exchange.mediaType : undefined
+    return new MethodRequest(exchange, parameters, { body, type })
   }
 
   /** Checks the answer by the contract, and sends it. */

@@ -3,12 +3,16 @@ import type { FastifyRequest } from 'fastify'
 import type { Exchange } from '../../http/exchange.ts'
 import { traceIdOf } from '../../http/request-log.ts'
 
-/** The validated parts of a request; those that the operation does not have are undefined. */
-export interface RequestParts {
+/** The validated parameters of a request, by their place; undefined where the operation has none. */
+export interface RequestParameters {
   readonly path: unknown
   readonly query: unknown
   readonly header: unknown
   readonly cookie: unknown
+}
+
+/** The validated body of a request, and its media type where the contract has a range; undefined where there is none. */
+interface RequestBody {
   readonly body: unknown
   readonly type: string | undefined
 }
@@ -17,7 +21,7 @@ export interface RequestParts {
 export type MethodLog = Pick<FastifyRequest['log'], 'debug' | 'info' | 'warn' | 'error'>
 
 /** The request that a method gets. Its log and its signal are made only for a method that uses them. */
-export class MethodRequest implements RequestParts {
+export class MethodRequest implements RequestParameters, RequestBody {
   readonly caller: string
   readonly path: unknown
   readonly query: unknown
@@ -29,14 +33,14 @@ export class MethodRequest implements RequestParts {
   #log: MethodLog | undefined
   #signal: AbortSignal | undefined
 
-  constructor(exchange: Exchange, parts: RequestParts) {
+  constructor(exchange: Exchange, parameters: RequestParameters, { body, type }: RequestBody) {
     this.caller = exchange.caller
-    this.path = parts.path
-    this.query = parts.query
-    this.header = parts.header
-    this.cookie = parts.cookie
-    this.body = parts.body
-    this.type = parts.type
+    this.path = parameters.path
+    this.query = parameters.query
+    this.header = parameters.header
+    this.cookie = parameters.cookie
+    this.body = body
+    this.type = type
     this.#exchange = exchange
   }
 
