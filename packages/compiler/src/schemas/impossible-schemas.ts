@@ -9,7 +9,7 @@ import {
   memberSchemas,
   mentions,
   ownValue,
-} from './impossible-members.ts'
+} from './impossible-properties.ts'
 import { hasNoKeywords, type Parts, typesOf } from './impossible-types.ts'
 
 /** The side that gets a value: what is `readOnly` is required only of responses, what is `writeOnly` only of requests. */

@@ -2,7 +2,7 @@
 import type { Operation } from '@plant-store/engine/for-compiler'
 import { type Keywords, reachable, type Schema } from '@plant-store/json-schema'
 import { type Direction, Impossibility, type Possible } from './impossible-schemas.ts'
-import { ownValue } from './impossible-members.ts'
+import { ownValue } from './impossible-properties.ts'
 import { hasNoKeywords } from './impossible-types.ts'
 import type { Context } from './schemas.ts'
 
