@@ -1,4 +1,4 @@
-// Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
+// Compiles a contract in stages: for `npm run generate`, and at a start after a change of the contract.
 import { hash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
@@ -28,17 +28,17 @@ import { stringCode } from './operations/printing.ts'
 import { checkPaths, compileOperations, describeOperations } from './operations/operations.ts'
 import { type Context, readItems, Schemas } from './schemas/schemas.ts'
 
-/** A document, as far as it can be served. */
+/** An inspected document: its diagnostics, and its servable operations. */
 export interface Inspected extends DiagnosticList {
-  /** Without the operations that have errors it can be served. Undefined for another version of OpenAPI. */
+  /** The servable contract, without operations with errors. Undefined for an unsupported version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
-  /** The absolute paths of its files, also of those that are missing. */
+  /** Absolute paths of its files, including missing ones. */
   readonly files: readonly string[]
   readonly schemas: Schemas
-  /** The names in `without` of product.ts, by operation, such as `GET /users`; without those that are left out. */
+  /** By operation, such as `GET /users`: its name for `without` in product.ts. Operations left out already are absent. */
   readonly names: ReadonlyMap<string, string>
-  /** The operations that could be compiled, by these names. */
+  /** The compiled operations, by the same keys. */
   readonly operations: ReadonlyMap<string, CompiledOperation>
   /** The `errorBody` that the product lacks, as TypeScript: absent if the service knows the forms of all errors. */
   readonly errorBody?: string | undefined
@@ -50,11 +50,11 @@ interface CompiledOperation {
 }
 
 /**
- * Compiles an OpenAPI 3.1 document, and says which parts of it can't be served as described.
+ * Compiles an OpenAPI 3.1 document, and reports all parts it can't serve as described.
  * @param file the path of a YAML file
- * @param product the hooks of the product; undefined if no product is known
- * @param refsWithin the widest folder of the other files. By default it is the one of the product, or the folder of the file
- * @throws {StartupError} if it can't be read as YAML
+ * @param product the hooks of the product; undefined for a document without a product
+ * @param refsWithin the folder that must hold all files of a `$ref`: by default the product's, or the folder of `file`
+ * @throws {StartupError} if a file is no YAML
  */
 export async function inspect(
   file: string,
@@ -102,7 +102,7 @@ export async function inspect(
   }
 }
 
-/** The folder that a product names for the files of its contract. */
+/** The product's `refsWithin`, as an absolute path. */
 function folderOf(file: string, product: ProductHooks | undefined): string | undefined {
   if (product?.refsWithin === undefined) return undefined
   return resolve(dirname(file), product.refsWithin)
@@ -118,7 +118,7 @@ function nameInProduct({ key, operation }: Listed): string {
   return operation.operationId ?? key
 }
 
-/** The keys of the operations that the product leaves out. A name that no operation has is an error. */
+/** The keys of the operations left out by `without` of product.ts. Reports unknown names. */
 function listLeftOut(
   { root, diagnostics, product }: Context,
   described: readonly Listed[],
@@ -132,7 +132,7 @@ function listLeftOut(
   return new Set(leftOut.map(({ key }) => key))
 }
 
-/** Whether a diagnostic is only about operations that are left out. */
+/** Whether a diagnostic is only about left-out operations. */
 function concernsOnly({ operations }: Diagnostic, leftOut: ReadonlySet<string>): boolean {
   if (operations === null || operations.length === 0) return false
   return operations.every((operation) => leftOut.has(operation))
@@ -156,10 +156,9 @@ export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'nam
 }
 
 /**
- * Compiles an OpenAPI 3.1 document. It refuses a document if the service can't serve a part of it as described.
+ * Compiles an OpenAPI 3.1 document, and refuses it if a part can't be served as described.
  * @param file the path of a YAML file
- * @param product the hooks of the product
- * @param warn gets each warning, with file and line
+ * @param warn is called with each warning, with file and line
  * @throws {StartupError} with file, line, reason and advice for each error
  */
 export async function compile(

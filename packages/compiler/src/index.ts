@@ -1,10 +1,10 @@
-// The door of the compiler, which makes contract.gen.ts from openapi.yaml.
+// The door of the compiler: the commands of a service, which make contract.gen.ts from openapi.yaml.
 import type { Product } from '@plant-store/engine'
 import type { LoadCompiler } from '@plant-store/engine/for-compiler'
 
-// A program imports only its own modules, so that it starts faster.
+// Imports are dynamic, so that each command loads only its own modules.
 /**
- * Compiles the contract of a start, if it has changed since `npm run generate`.
+ * Lets `start` compile a contract changed since `npm run generate`.
  * @example
  * ```ts
  * import { loadCompiler } from '@plant-store/compiler'
@@ -16,7 +16,7 @@ import type { LoadCompiler } from '@plant-store/engine/for-compiler'
  */
 export const loadCompiler: LoadCompiler = () => import('./compile.ts')
 /**
- * `npm run generate`: compiles the contract, and writes its types.
+ * `npm run generate`: compiles the contract, and writes it with its types.
  * @example
  * ```ts
  * import { generate } from '@plant-store/compiler'
@@ -28,8 +28,8 @@ export const loadCompiler: LoadCompiler = () => import('./compile.ts')
 export const generate = async (product: Product) =>
   (await import('./commands/generate.ts')).generate(product)
 /**
- * `npm run dev`: runs the service, which follows its contract and its code.
- * @param load imports the product. It is imported only in the process of the service: a fault in it does not end the watch
+ * `npm run dev`: runs the service, and follows changes of its contract and its code.
+ * @param load imports the product, only in the process of the service: a fault in it does not end the watch
  * @example
  * ```ts
  * import { dev } from '@plant-store/compiler'
@@ -40,7 +40,7 @@ export const generate = async (product: Product) =>
 export const dev = async (load: () => Promise<{ product: Product }>) =>
   (await import('./commands/dev.ts')).dev(load)
 /**
- * A part of `npm run check`: Redocly's linter, which reads the working folder, and asks no URL.
+ * Runs Redocly's linter, a part of `npm run check`. It reads only the working folder, and fetches no URL.
  * @example
  * ```ts
  * import { lint } from '@plant-store/compiler'
@@ -51,8 +51,8 @@ export const dev = async (load: () => Promise<{ product: Product }>) =>
  */
 export const lint = async (product: Product) => (await import('./commands/linter.ts')).lint(product)
 /**
- * `npm run new`: makes a service of another contract, in a folder of its own.
- * @param product of the clone that it runs in. An installed compiler needs none: it has the files with it
+ * `npm run new`: makes a service of another contract, in a new folder.
+ * @param product the clone's product. An installed compiler needs none: it brings the files of a service along
  * @example
  * ```ts
  * import { newService } from '@plant-store/compiler'

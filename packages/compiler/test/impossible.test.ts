@@ -44,7 +44,7 @@ const IMPOSSIBLE: readonly (readonly [schema: string, reason: RegExp])[] = [
   [`{ allOf: [${ref('Untyped')}, { required: [id] }] }`, /requires id/],
   [
     `{ allOf: [${ref('NewMember')}, { type: object, required: [id], properties: { id: { type: integer } } }] }`,
-    /additionalProperties: false refuses that/,
+    /additionalProperties: false refuses it/,
   ],
   [`{ $ref: '#/components/schemas/NewMember', required: [id] }`, /requires id/],
   [`{ allOf: [${ref('Marked')}], required: [id], properties: { id: {} } }`, /unevaluatedProp/],
@@ -75,7 +75,7 @@ const IMPOSSIBLE: readonly (readonly [schema: string, reason: RegExp])[] = [
   [`{ type: string, minLength: 3, maxLength: 2 }`, /minLength 3 is above maxLength 2/],
   [`{ type: array, items: {}, minItems: 2, maxItems: 1 }`, /minItems 2/],
   [`{ type: object, minProperties: 2, maxProperties: 1 }`, /minProperties 2/],
-  [`{ type: object, maxProperties: 1, required: [a, b] }`, /requires 2 members, and allows 1/],
+  [`{ type: object, maxProperties: 1, required: [a, b] }`, /requires 2 properties, but allows 1/],
   [`{ type: object, minProperties: 1, additionalProperties: false }`, /minProperties 1/],
   [
     `{ allOf: [${ref('NewMember')}, { minProperties: 2 }] }`,

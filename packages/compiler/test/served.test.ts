@@ -23,7 +23,7 @@ for (const [name, how, told] of TABLE) {
   })
 }
 
-/** Checks what the author of a contract is told: a fault, at its line, or a note. */
+/** Checks the diagnostic for the author of a contract: an error with its line, or a warning. */
 async function isTold(
   t: Test,
   { yaml, files = {}, product }: Served,
@@ -32,15 +32,14 @@ async function isTold(
 ): Promise<void> {
   const sources = { 'openapi.yaml': contract(yaml), ...files }
   const folder = t.testdir(sources)
-  const notes: string[] = []
-  const fault = await compile(`${folder}/openapi.yaml`, product, (line) => notes.push(line)).then(
-    () => '',
-    String,
-  )
-  const reported = (isRefused ? fault.split('\n') : notes).find((candidate) =>
+  const warnings: string[] = []
+  const fault = await compile(`${folder}/openapi.yaml`, product, (line) =>
+    warnings.push(line),
+  ).then(() => '', String)
+  const reported = (isRefused ? fault.split('\n') : warnings).find((candidate) =>
     candidate.includes(told),
   )
-  t.ok(reported, told, { fault, notes })
+  t.ok(reported, told, { fault, warnings })
   if (!isRefused) return
   for (const [file, text] of Object.entries(sources)) {
     const line = text.split('\n').findIndex((row) => row.endsWith('# here')) + 1

@@ -39,7 +39,7 @@ const LINEAR = [
   '^[\\w-]{1,64}(?: [\\w-]{1,64}){0,15}$',
 ]
 const WARNING =
-  /a (long text can keep this pattern busy for seconds|short text can keep this pattern busy for hours)/
+  /a (long string can keep this pattern busy for seconds|short string can keep this pattern busy for hours)/
 
 /** By what they are: the schemas of a parameter and of a body with a pattern. */
 const PLACES: Readonly<Record<string, (pattern: string) => readonly [string, string]>> = {
@@ -58,12 +58,12 @@ const PLACES: Readonly<Record<string, (pattern: string) => readonly [string, str
 for (const [place, schemasOf] of Object.entries(PLACES)) {
   t.test(`a pattern that a long text keeps busy has a warning: ${place}`, async (t) => {
     for (const pattern of [...QUADRATIC, ...EXPONENTIAL])
-      t.match(await notesOf(...schemasOf(`'${pattern}'`)), WARNING, pattern)
+      t.match(await warningsOf(...schemasOf(`'${pattern}'`)), WARNING, pattern)
     for (const pattern of LINEAR)
-      t.notMatch(await notesOf(...schemasOf(`'${pattern}'`)), WARNING, pattern)
+      t.notMatch(await warningsOf(...schemasOf(`'${pattern}'`)), WARNING, pattern)
   })
 
-  async function notesOf(parameter: string, body: string): Promise<string> {
+  async function warningsOf(parameter: string, body: string): Promise<string> {
     const yaml = `paths:
   /x:
     post:
@@ -73,9 +73,9 @@ for (const [place, schemasOf] of Object.entries(PLACES)) {
       responses: { '204': { description: Done } }
 `
     const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
-    const notes: string[] = []
-    await compile(`${folder}/openapi.yaml`, undefined, (line) => notes.push(line))
-    return notes.join('\n')
+    const warnings: string[] = []
+    await compile(`${folder}/openapi.yaml`, undefined, (line) => warnings.push(line))
+    return warnings.join('\n')
   }
 }
 
@@ -88,7 +88,7 @@ t.test('a pattern whose text has a maxLength has none', async (t) => {
       responses: { '204': { description: Done } }
 `
   const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
-  const notes: string[] = []
-  await compile(`${folder}/openapi.yaml`, undefined, (line) => notes.push(line))
-  t.notMatch(notes.join('\n'), WARNING)
+  const warnings: string[] = []
+  await compile(`${folder}/openapi.yaml`, undefined, (line) => warnings.push(line))
+  t.notMatch(warnings.join('\n'), WARNING)
 })

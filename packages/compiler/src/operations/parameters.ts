@@ -8,7 +8,7 @@ import {
   allowedTypes,
   fieldsOf,
   isReadable,
-  memberSchemasOf,
+  propertySchemasOf,
   otherSchemasOf,
   UNREADABLE,
 } from '../schemas/shapes.ts'
@@ -138,7 +138,7 @@ function textFault({ schema }: openapi.Parameter): string | undefined {
 /** What is wrong with an object whose members are sent as texts. With commas around it a member can't be a list. */
 function memberFault({ schema }: openapi.Parameter, sentAs: SentAs): string | undefined {
   const hasCommas = sentAs === 'pairs' || sentAs === 'assignments'
-  const isFlat = memberSchemasOf(schema).every((member) => {
+  const isFlat = propertySchemasOf(schema).every((member) => {
     const isList = allowedTypes(member).includes('array')
     return isReadable(member, 'parameter') && !(hasCommas && isList)
   })

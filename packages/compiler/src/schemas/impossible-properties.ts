@@ -1,26 +1,26 @@
-// The schemas of the members and the items of values.
+// Finds the schemas for one property of an object, or for one item of an array.
 import type { Keywords, Schema } from '@plant-store/json-schema'
-import type { Parts } from './impossible-types.ts'
+import type { FlattenedSchema } from './impossible-types.ts'
 
-/** The schemas of the item at an index of a list. */
-export function itemSchemas(parts: Parts, index: number): Schema[] {
-  return parts.map(({ prefixItems = [], items = true }) => prefixItems[index] ?? items)
+/** The schemas for the item at an index of an array. */
+export function itemSchemas(flattened: FlattenedSchema, index: number): Schema[] {
+  return flattened.map(({ prefixItems = [], items = true }) => prefixItems[index] ?? items)
 }
 
-/** The schemas of a member. */
-export function memberSchemas(parts: Parts, name: string): Schema[] {
-  return parts.flatMap((part) => {
-    const { properties = {}, patternProperties = {}, additionalProperties = true } = part
+/** The schemas for a property. */
+export function propertySchemas(flattened: FlattenedSchema, name: string): Schema[] {
+  return flattened.flatMap((keywords) => {
+    const { properties = {}, patternProperties = {}, additionalProperties = true } = keywords
     const byPattern = Object.entries(patternProperties).filter(([pattern]) =>
       matches(pattern, name),
     )
-    const described = [ownValue(properties, name) ?? true, ...byPattern.map(([, schema]) => schema)]
-    return isOther(part, name) ? [additionalProperties] : described
+    const described = [valueAt(properties, name) ?? true, ...byPattern.map(([, schema]) => schema)]
+    return isAdditional(keywords, name) ? [additionalProperties] : described
   })
 }
 
-/** Whether a member is described only by `additionalProperties`. */
-export function isOther(
+/** Whether only `additionalProperties` describes a property. */
+export function isAdditional(
   { properties = {}, patternProperties = {} }: Keywords,
   name: string,
 ): boolean {
@@ -28,19 +28,19 @@ export function isOther(
   return !Object.hasOwn(properties, name) && !patterns.some((pattern) => matches(pattern, name))
 }
 
-/** Why fewer members are allowed than are required, whatever their names. */
-export function closedFault(parts: Parts): string | undefined {
-  const least = Math.max(0, ...parts.map(({ minProperties = 0 }) => minProperties))
-  const allowed = parts
-    .filter((part) => part.additionalProperties === false && !part.patternProperties)
+/** Says why a closed object has too few properties for `minProperties`; undefined if it has enough. */
+export function closedFault(flattened: FlattenedSchema): string | undefined {
+  const least = Math.max(0, ...flattened.map(({ minProperties = 0 }) => minProperties))
+  const allowed = flattened
+    .filter((keywords) => keywords.additionalProperties === false && !keywords.patternProperties)
     .map(({ properties = {} }) => Object.keys(properties).length)
   const most = Math.min(...allowed)
   return least > most
-    ? `minProperties ${least} is more than the members that additionalProperties: false allows: ${most}`
+    ? `minProperties ${least} is more than additionalProperties: false allows: ${most}`
     : undefined
 }
 
-/** Whether a name has a pattern; true if nobody can say. */
+/** Whether a name matches a pattern; true for an invalid pattern. */
 function matches(pattern: string, name: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(name)
@@ -49,35 +49,35 @@ function matches(pattern: string, name: string): boolean {
   }
 }
 
-/** A value by its name. */
-export function ownValue<Value>(
+/** A value by name. An inherited one, such as `constructor`, does not count. */
+export function valueAt<Value>(
   record: Readonly<Record<string, Value>>,
   name: string,
 ): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** Whether a schema, or one for the same value in it, may describe a member. @param resolve finds the target of a reference */
-export function mentions(
+/** Whether a schema, or a subschema for the same value, may describe a property. @param resolve follows a reference */
+export function mayDescribe(
   schema: Keywords,
   name: string,
   resolve: (schema: Keywords) => Schema | undefined,
 ): boolean {
   const schemas = new Set<Schema | undefined>([schema])
-  // The loop goes on with the schemas that it adds.
-  for (const part of schemas) {
-    if (typeof part !== 'object') continue
-    const { additionalProperties, unevaluatedProperties } = part
-    const isDescribed = !isOther(part, name) || additionalProperties !== undefined
-    const isEvaluated = part !== schema && unevaluatedProperties !== undefined
+  // The loop also visits the schemas it adds.
+  for (const keywords of schemas) {
+    if (typeof keywords !== 'object') continue
+    const { additionalProperties, unevaluatedProperties } = keywords
+    const isDescribed = !isAdditional(keywords, name) || additionalProperties !== undefined
+    const isEvaluated = keywords !== schema && unevaluatedProperties !== undefined
     if (isDescribed || isEvaluated) return true
-    for (const inner of [resolve(part), ...schemasFor(part)]) schemas.add(inner)
+    for (const inner of [resolve(keywords), ...inPlaceSchemas(keywords)]) schemas.add(inner)
   }
   return false
 }
 
-/** The schemas in a schema for the same value, under conditions, too. */
-function schemasFor(schema: Keywords): (Schema | undefined)[] {
+/** The subschemas for the same value, including conditional ones. */
+function inPlaceSchemas(schema: Keywords): (Schema | undefined)[] {
   const { allOf = [], anyOf = [], oneOf = [], dependentSchemas = {} } = schema
   const conditions = [schema.if, schema.then, schema.else]
   return [...allOf, ...anyOf, ...oneOf, ...Object.values(dependentSchemas), ...conditions]

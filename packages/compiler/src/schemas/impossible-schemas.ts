@@ -1,64 +1,65 @@
-// Finds schemas that no value fits, such as a required member that `additionalProperties: false` of another part refuses. What
-// can't be decided here, as by `pattern` or `if`, counts as possible: a warning is always right.
+// Finds schemas no value can fit, such as a required property refused by `additionalProperties: false` in `allOf`. Undecidable
+// keywords, such as `pattern` or `if`, count as possible: a warning is always right.
 import type { Keywords, Schema } from '@plant-store/json-schema'
 import { boundsFault, sizeFault } from './impossible-bounds.ts'
 import {
   closedFault,
-  isOther,
+  isAdditional,
   itemSchemas,
-  memberSchemas,
-  mentions,
-  ownValue,
+  propertySchemas,
+  mayDescribe,
+  valueAt,
 } from './impossible-properties.ts'
-import { hasNoKeywords, type Parts, typesOf } from './impossible-types.ts'
+import { hasNoKeywords, type FlattenedSchema, typesOf } from './impossible-types.ts'
 
-/** The side that gets a value: what is `readOnly` is required only of responses, what is `writeOnly` only of requests. */
+/** Incoming requests need no `readOnly` properties, and outgoing responses no `writeOnly` ones, even if these are required. */
 export type Direction = 'incoming' | 'outgoing'
 
-/** The schemas of a contract. */
-export interface Possible {
-  /** The target of a reference. */
+/** Access to the schemas of a contract. */
+export interface ContractSchemas {
+  /** Follows a reference. */
   readonly resolve: (schema: Keywords) => Schema | undefined
-  /** Whether a value fits schemas; true if nobody can say. */
+  /** Whether a value fits schemas; true if this is undecidable. */
   readonly fits: (value: unknown, schemas: readonly Schema[]) => boolean
   readonly direction: Direction
 }
 
-/** The most combinations of schemas that are tried for one schema. What is left then counts as possible. */
+/** The most combinations of subschemas to try for one schema. The others count as possible. */
 const MAX_STEPS = 500
 
-const NEVER = 'one of its parts is false, which refuses everything'
+const NEVER = 'one of its flattened is false, which refuses everything'
 const ENDLESS = 'it requires itself within itself, without end'
 
-/** Says why no value fits a schema. */
-export class Impossibility {
-  readonly #schemas: Possible
+/** Says why no value fits a schema, by trying combinations of its subschemas. */
+export class ImpossibleSchemas {
+  readonly #schemas: ContractSchemas
   readonly #ids = new Map<unknown, number>()
-  /** The combinations that a value fits, by their keys. */
+  /** Keys of combinations with a valid value. */
   readonly #possible = new Set<string>()
-  /** The combinations that are being tried. A value that fits one of them needs no such value within itself. */
+  /** Keys of combinations being tried. To meet one of them again means a value nested without end. */
   readonly #pending = new Set<string>()
   #steps = 0
 
-  constructor(schemas: Possible) {
+  constructor(schemas: ContractSchemas) {
     this.#schemas = schemas
   }
 
-  /** Why no value fits a schema; undefined if one does, or perhaps. */
+  /** Says why no value fits a schema; undefined if one fits, or perhaps. */
   faultOf(schema: Schema): string | undefined {
     this.#steps = 0
     return this.#faultOfAll([schema])
   }
 
-  /** Why no value fits all of these schemas. @param chosen the lists of alternatives of which one is among the schemas */
+  /** Says why no value fits all schemas. @param chosen lists of `anyOf` and `oneOf` with one alternative among the schemas */
   #faultOfAll(schemas: readonly Schema[], chosen: readonly unknown[] = []): string | undefined {
-    const parts = this.#flatten(schemas)
-    if (parts === undefined) return NEVER
-    const key = [...parts, ...chosen].map((part) => this.#idOf(part)).join()
+    const flattened = this.#flatten(schemas)
+    if (flattened === undefined) return NEVER
+    const key = [...flattened, ...chosen].map((keywords) => this.#idOf(keywords)).join()
     if (this.#possible.has(key) || this.#steps++ > MAX_STEPS) return undefined
     if (this.#pending.has(key)) return ENDLESS
     this.#pending.add(key)
-    const fault = this.#faultOfParts(parts, schemas) ?? this.#faultOfChoices(parts, chosen)
+    const fault =
+      this.#faultOfFlattened(flattened, schemas) ?? this.#faultOfChoices(flattened, chosen)
     this.#pending.delete(key)
     if (fault === undefined) this.#possible.add(key)
     return fault
@@ -70,56 +71,58 @@ export class Impossibility {
     return id
   }
 
-  /** All schemas that a value of these must fit. Undefined if one of them is `false`. */
-  #flatten(schemas: readonly Schema[]): Parts | undefined {
-    const parts = new Set<Keywords>()
+  /** Adds the targets of references and `allOf`. Undefined if one of the schemas is `false`. */
+  #flatten(schemas: readonly Schema[]): FlattenedSchema | undefined {
+    const flattened = new Set<Keywords>()
     const add = (schema: Schema | undefined): boolean => {
       if (typeof schema !== 'object') return schema !== false
-      if (parts.has(schema)) return true
-      parts.add(schema)
+      if (flattened.has(schema)) return true
+      flattened.add(schema)
       return [this.#schemas.resolve(schema), ...(schema.allOf ?? [])].every(add)
     }
-    return schemas.every(add) ? [...parts] : undefined
+    return schemas.every(add) ? [...flattened] : undefined
   }
 
-  #faultOfParts(parts: Parts, schemas: readonly Schema[]): string | undefined {
-    if (parts.some(({ type }) => type === 'file')) return undefined
-    if (parts.some(({ not }) => not === true || hasNoKeywords(not))) return 'not refuses everything'
-    const values = valuesOf(parts)
+  #faultOfFlattened(flattened: FlattenedSchema, schemas: readonly Schema[]): string | undefined {
+    if (flattened.some(({ type }) => type === 'file')) return undefined
+    if (flattened.some(({ not }) => not === true || hasNoKeywords(not)))
+      return 'not refuses everything'
+    const values = valuesOf(flattened)
     if (values !== undefined) {
       const isPossible = values.some((value) => this.#schemas.fits(value, schemas))
       return isPossible ? undefined : 'its other keywords refuse each value of its enum or const'
     }
-    const types = typesOf(parts)
-    if (types.length === 0 && parts.some(({ type }) => type !== undefined))
-      return 'its parts allow different types'
-    const faults = types.map((type) => this.#faultOfType(type, parts))
+    const types = typesOf(flattened)
+    if (types.length === 0 && flattened.some(({ type }) => type !== undefined))
+      return 'its flattened allow different types'
+    const faults = types.map((type) => this.#faultOfType(type, flattened))
     return faults.includes(undefined) ? undefined : faults[0]
   }
 
-  #faultOfType(type: string, parts: Parts): string | undefined {
-    if (type === 'string') return sizeFault(parts, 'minLength', 'maxLength')
-    if (type === 'number' || type === 'integer') return boundsFault(parts, type)
-    if (type === 'array') return this.#faultOfList(parts)
-    return type === 'object' ? this.#faultOfObject(parts) : undefined
+  #faultOfType(type: string, flattened: FlattenedSchema): string | undefined {
+    if (type === 'string') return sizeFault(flattened, 'minLength', 'maxLength')
+    if (type === 'number' || type === 'integer') return boundsFault(flattened, type)
+    if (type === 'array') return this.#faultOfList(flattened)
+    return type === 'object' ? this.#faultOfObject(flattened) : undefined
   }
 
-  #faultOfList(parts: Parts): string | undefined {
+  #faultOfList(flattened: FlattenedSchema): string | undefined {
     const fault =
-      sizeFault(parts, 'minItems', 'maxItems') ?? sizeFault(parts, 'minContains', 'maxContains')
+      sizeFault(flattened, 'minItems', 'maxItems') ??
+      sizeFault(flattened, 'minContains', 'maxContains')
     if (fault !== undefined) return fault
-    const least = Math.max(0, ...parts.map(({ minItems = 0 }) => minItems))
-    // The items behind the described places have the same schemas.
-    const places = Math.max(0, ...parts.map(({ prefixItems = [] }) => prefixItems.length)) + 1
-    const items = Array.from({ length: places }, (_, index) => itemSchemas(parts, index))
+    const least = Math.max(0, ...flattened.map(({ minItems = 0 }) => minItems))
+    // One place more than described: all further items have the same schemas.
+    const places = Math.max(0, ...flattened.map(({ prefixItems = [] }) => prefixItems.length)) + 1
+    const items = Array.from({ length: places }, (_, index) => itemSchemas(flattened, index))
     for (const schemas of items.slice(0, least)) {
       const itemFault = this.#faultOfAll(schemas)
-      if (itemFault !== undefined) return `it requires an item, and nothing fits that: ${itemFault}`
+      if (itemFault !== undefined) return `it requires an item, but nothing fits it: ${itemFault}`
     }
-    for (const { contains, minContains = 1 } of parts) {
+    for (const { contains, minContains = 1 } of flattened) {
       if (contains === undefined || minContains === 0) continue
       const isPossible = items.some((schemas) => this.#isPossible([contains, ...schemas]))
-      if (!isPossible) return 'no item can be as contains requires'
+      if (!isPossible) return 'no item can fit contains'
     }
     return undefined
   }
@@ -128,78 +131,79 @@ export class Impossibility {
     return this.#faultOfAll(schemas) === undefined
   }
 
-  #faultOfObject(parts: Parts): string | undefined {
-    const fault = sizeFault(parts, 'minProperties', 'maxProperties') ?? closedFault(parts)
+  #faultOfObject(flattened: FlattenedSchema): string | undefined {
+    const fault = sizeFault(flattened, 'minProperties', 'maxProperties') ?? closedFault(flattened)
     if (fault !== undefined) return fault
-    const required = this.#requiredNames(parts)
-    const most = Math.min(...parts.map(({ maxProperties = Infinity }) => maxProperties))
-    if (required.size > most) return `it requires ${required.size} members, and allows ${most}`
-    const present = [...parts, ...this.#dependent(parts, required)]
+    const required = this.#requiredNames(flattened)
+    const most = Math.min(...flattened.map(({ maxProperties = Infinity }) => maxProperties))
+    if (required.size > most) return `it requires ${required.size} properties, but allows ${most}`
+    const present = [...flattened, ...this.#dependent(flattened, required)]
     for (const name of required) {
-      const memberFault = this.#faultOfMember(present, name)
-      if (memberFault !== undefined) return memberFault
+      const propertyFault = this.#faultOfProperty(present, name)
+      if (propertyFault !== undefined) return propertyFault
     }
     return undefined
   }
 
-  /** The names of the members that the parts require, without those that this side never sends. */
-  #requiredNames(parts: Parts): ReadonlySet<string> {
+  /** The names of required properties, without `readOnly` ones of requests and `writeOnly` ones of responses. */
+  #requiredNames(flattened: FlattenedSchema): ReadonlySet<string> {
     const mark = this.#schemas.direction === 'incoming' ? 'readOnly' : 'writeOnly'
     const hasMark = (schema: Schema) =>
-      this.#flatten([schema])?.some((part) => part[mark] === true) === true
-    const isMarked = (name: string) => memberSchemas(parts, name).some(hasMark)
-    const names = new Set(parts.flatMap(({ required = [] }) => required))
-    // The loop goes on with the names that it adds.
+      this.#flatten([schema])?.some((keywords) => keywords[mark] === true) === true
+    const isMarked = (name: string) => propertySchemas(flattened, name).some(hasMark)
+    const names = new Set(flattened.flatMap(({ required = [] }) => required))
+    // The loop also visits the names it adds.
     for (const name of names)
-      for (const { dependentRequired = {} } of parts)
-        for (const dependent of ownValue(dependentRequired, name) ?? []) names.add(dependent)
+      for (const { dependentRequired = {} } of flattened)
+        for (const dependent of valueAt(dependentRequired, name) ?? []) names.add(dependent)
     return new Set([...names].filter((name) => !isMarked(name)))
   }
 
-  /** The schemas that the presence of members adds. */
-  #dependent(parts: Parts, names: ReadonlySet<string>): Parts {
-    const schemas = parts.flatMap(({ dependentSchemas = {} }) =>
-      [...names].map((name) => ownValue(dependentSchemas, name) ?? true),
+  /** The schemas of `dependentSchemas` for present properties. */
+  #dependent(flattened: FlattenedSchema, names: ReadonlySet<string>): FlattenedSchema {
+    const schemas = flattened.flatMap(({ dependentSchemas = {} }) =>
+      [...names].map((name) => valueAt(dependentSchemas, name) ?? true),
     )
     return this.#flatten(schemas) ?? []
   }
 
-  #faultOfMember(parts: Parts, name: string): string | undefined {
-    const isNamed = parts.every(({ propertyNames = true }) =>
+  #faultOfProperty(flattened: FlattenedSchema, name: string): string | undefined {
+    const isNamed = flattened.every(({ propertyNames = true }) =>
       this.#schemas.fits(name, [propertyNames]),
     )
-    if (!isNamed) return `it requires ${name}, and propertyNames refuses that name`
-    const isUndescribed = parts.some(
-      (part) => part.additionalProperties === false && isOther(part, name),
+    if (!isNamed) return `it requires ${name}, but propertyNames refuses this name`
+    const isUndescribed = flattened.some(
+      (keywords) => keywords.additionalProperties === false && isAdditional(keywords, name),
     )
     if (isUndescribed)
-      return `it requires ${name}, and additionalProperties: false refuses that: describe ${name} beside it`
-    const isUnevaluated = parts.some(
-      (part) =>
-        part.unevaluatedProperties === false && !mentions(part, name, this.#schemas.resolve),
+      return `it requires ${name}, but additionalProperties: false refuses it: describe ${name} beside it`
+    const isUnevaluated = flattened.some(
+      (keywords) =>
+        keywords.unevaluatedProperties === false &&
+        !mayDescribe(keywords, name, this.#schemas.resolve),
     )
     if (isUnevaluated)
-      return `it requires ${name}, and unevaluatedProperties: false refuses that: describe ${name} beside it`
-    const fault = this.#faultOfAll(memberSchemas(parts, name))
-    return fault === undefined ? undefined : `it requires ${name}, and nothing fits that: ${fault}`
+      return `it requires ${name}, but unevaluatedProperties: false refuses it: describe ${name} beside it`
+    const fault = this.#faultOfAll(propertySchemas(flattened, name))
+    return fault === undefined ? undefined : `it requires ${name}, but nothing fits it: ${fault}`
   }
 
-  /** Tries the alternatives of each list of them, together with the parts. */
-  #faultOfChoices(parts: Parts, chosen: readonly unknown[]): string | undefined {
-    const choices = parts.flatMap(({ anyOf, oneOf }) => [anyOf ?? [], oneOf ?? []])
+  /** Tries each alternative of `anyOf` and `oneOf` together with the other schemas. */
+  #faultOfChoices(flattened: FlattenedSchema, chosen: readonly unknown[]): string | undefined {
+    const choices = flattened.flatMap(({ anyOf, oneOf }) => [anyOf ?? [], oneOf ?? []])
     const next = choices.find((choice) => choice.length > 0 && !chosen.includes(choice))
     if (next === undefined) return undefined
-    const faults = next.map((schema) => this.#faultOfAll([...parts, schema], [...chosen, next]))
+    const faults = next.map((schema) => this.#faultOfAll([...flattened, schema], [...chosen, next]))
     if (faults.includes(undefined)) return undefined
     return `it fits none of its alternatives; of the first, ${faults[0]}`
   }
 }
 
 /** The values of the first `enum` or `const`. */
-function valuesOf(parts: Parts): readonly unknown[] | undefined {
-  for (const part of parts) {
-    if (Object.hasOwn(part, 'const')) return [part.const]
-    if (part.enum !== undefined) return part.enum
+function valuesOf(flattened: FlattenedSchema): readonly unknown[] | undefined {
+  for (const keywords of flattened) {
+    if (Object.hasOwn(keywords, 'const')) return [keywords.const]
+    if (keywords.enum !== undefined) return keywords.enum
   }
   return undefined
 }

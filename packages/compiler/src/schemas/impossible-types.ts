@@ -1,13 +1,13 @@
-// The types that schemas allow together.
+// Finds the types allowed by several schemas together.
 import type { Keywords, Schema } from '@plant-store/json-schema'
 
-/** Schemas that a value must fit, all of them. */
-export type Parts = readonly Keywords[]
+/** Schemas for one value, which must fit all of them. */
+export type FlattenedSchema = readonly Keywords[]
 
-const ALL = ['null', 'boolean', 'object', 'array', 'string', 'number']
+const ALL_TYPES = ['null', 'boolean', 'object', 'array', 'string', 'number']
 
-/** The keywords that say something of one type only. */
-const OF_TYPE: Readonly<Record<string, RegExp>> = {
+/** The keywords for values of one type only. */
+const KEYWORDS_OF_TYPE: Readonly<Record<string, RegExp>> = {
   object:
     /^((additional|pattern|unevaluated)?p|minP|maxP)roperties$|^(required|dependentRequired)$/i,
   array: /^(items|prefixItems|minItems|maxItems)$/,
@@ -15,18 +15,15 @@ const OF_TYPE: Readonly<Record<string, RegExp>> = {
   number: /^(minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf)$/,
 }
 
-/**
- * The types that schemas allow together. Where none says a type, those of which they say something: whoever writes `minimum`
- * means a number.
- */
-export function typesOf(parts: Parts): string[] {
-  const isTyped = parts.some(({ type }) => type !== undefined)
-  return isTyped ? statedTypes(parts) : impliedTypes(parts)
+/** The types allowed by all schemas. Without any `type`, the keywords imply them: `minimum` means a number. */
+export function typesOf(flattened: FlattenedSchema): string[] {
+  const isTyped = flattened.some(({ type }) => type !== undefined)
+  return isTyped ? statedTypes(flattened) : impliedTypes(flattened)
 }
 
-function statedTypes(parts: Parts): string[] {
-  let types = ALL
-  for (const { type, not } of parts) {
+function statedTypes(flattened: FlattenedSchema): string[] {
+  let types = ALL_TYPES
+  for (const { type, not } of flattened) {
     if (type !== undefined) types = both(types, [type].flat())
     const refused = typeof not === 'object' && hasOnlyType(not) ? [not.type ?? []].flat() : []
     types = types.filter((name) => !isRefused(name, refused))
@@ -34,17 +31,19 @@ function statedTypes(parts: Parts): string[] {
   return types
 }
 
-/** An integer is a number, so a rule against numbers refuses it. */
+/** Whether `not` refuses a type. A rule against numbers refuses integers, too. */
 function isRefused(type: string, refused: readonly string[]): boolean {
   return refused.includes(type) || (type === 'integer' && refused.includes('number'))
 }
 
-function impliedTypes(parts: Parts): string[] {
-  const keys = parts.flatMap((part) => Object.keys(part))
-  return Object.keys(OF_TYPE).filter((type) => keys.some((key) => OF_TYPE[type]?.test(key)))
+function impliedTypes(flattened: FlattenedSchema): string[] {
+  const keys = flattened.flatMap((keywords) => Object.keys(keywords))
+  return Object.keys(KEYWORDS_OF_TYPE).filter((type) =>
+    keys.some((key) => KEYWORDS_OF_TYPE[type]?.test(key)),
+  )
 }
 
-/** The types that two rules allow together. */
+/** The types in both lists. An integer is a number, too. */
 function both(left: readonly string[], right: readonly string[]): string[] {
   return left.flatMap((type) => {
     if (right.includes(type)) return [type]
@@ -53,7 +52,7 @@ function both(left: readonly string[], right: readonly string[]): string[] {
   })
 }
 
-/** Whether a schema is an object without keywords: everything fits it. */
+/** Whether a schema is `{}`: everything fits it. */
 export const hasNoKeywords = (schema: Schema | undefined) =>
   typeof schema === 'object' && Object.keys(schema).length === 0
 

@@ -1,10 +1,10 @@
-// The keywords of JSON Schema that are refused, or are served with a note: rows of the table in SERVED.md. refusals.yaml has the
-// rows of OpenAPI.
+// Refused keywords of JSON Schema, and keywords served with a warning: they are rows of the table in SERVED.md. refusals.yaml has
+// the rows of OpenAPI.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { type Growth, growthOf } from './slow-patterns.ts'
 import { nameOf } from '../read/source-locations.ts'
-import { declaredTypes, isFile, type SchemaObject, schemaWith, type SentAs } from './shapes.ts'
+import { declaredTypes, isFile, type SchemaObject, schemaWith, type ValueSyntax } from './shapes.ts'
 import {
   isIntegerFormat,
   isNumeric,
@@ -16,27 +16,26 @@ import {
 const DIALECT =
   /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/
 
-/** A keyword of a schema that is refused, or is served with a note. */
 interface KeywordRow {
   readonly level: 'error' | 'warn'
   readonly keyword: RegExp
   readonly applies: Condition
-  /** With `{key}` and `{value}`. */
+  /** The message, with `{key}` and `{value}` to fill in. */
   readonly text: string
 }
-type Condition = (value: unknown, schema: SchemaObject, sentAs: SentAs) => boolean
+type Condition = (value: unknown, schema: SchemaObject, syntax: ValueSyntax) => boolean
 
 const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const isNoPattern: Condition = (value) => patternsIn(value).includes(undefined)
 const takesLong: Condition = (value) => patternsIn(value).some(growsBy('exponential'))
-/** The names of members have no `maxLength` beside their pattern. */
+/** In `patternProperties` there is no `maxLength` beside a pattern. */
 const needsBound: Condition = (value, { maxLength }) =>
   (isObject(value) || maxLength === undefined) && patternsIn(value).some(growsBy('polynomial'))
 const needsNoFlag: Condition = (value) => patternsIn(value).some((pattern) => pattern?.flags === '')
 
-/** The names of members are the keys of an object, or the items of a list. */
+/** Property names are the keys of `properties`, or the items of `required`. */
 const hasProto: Condition = (names) => {
   const list: unknown[] = isObject(names) ? Object.keys(names) : [names].flat()
   return list.includes('__proto__')
@@ -45,19 +44,19 @@ const hasProto: Condition = (names) => {
 const hasDefault: Condition = (schemas) =>
   [schemas].flat().some((schema) => schemaWith(schema, 'default') !== undefined)
 
-const hasFiles: Condition = (value, { items }, sentAs) =>
-  value === true && sentAs === 'form' && isFile(items)
+const hasFiles: Condition = (value, { items }, syntax) =>
+  value === true && syntax === 'form' && isFile(items)
 
-/** Whether a format is unknown, or not for the type of the schema: some are for numbers. JSON has no bytes. */
-const validatesNothing: Condition = (value, schema, sentAs) => {
+/** Whether a format is unknown, or for another type than the schema's. `binary` is a no-op in JSON. */
+const isNoOpFormat: Condition = (value, schema, syntax) => {
   const format = String(value)
-  if (format === 'binary' && sentAs === 'json') return true
-  const isOfNumbers = isIntegerFormat(format) || /^(float|double)$/.test(format)
-  const isOfTexts = format in fullFormats || Object.hasOwn(REGISTERED, format)
-  const isKnownFormat = isOfNumbers || isOfTexts
+  if (format === 'binary' && syntax === 'json') return true
+  const isForNumbers = isIntegerFormat(format) || /^(float|double)$/.test(format)
+  const isForStrings = format in fullFormats || Object.hasOwn(REGISTERED, format)
+  const isKnownFormat = isForNumbers || isForStrings
   if (!isKnownFormat) return true
   const types = declaredTypes(schema)
-  const isForType = types.some((type) => (isOfNumbers ? isNumeric(type) : type === 'string'))
+  const isForType = types.some((type) => (isForNumbers ? isNumeric(type) : type === 'string'))
   return types.length > 0 && !isForType
 }
 
@@ -65,9 +64,9 @@ const NO_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
 const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
 const NO_PATTERN = 'the pattern is not a regular expression of ECMAScript'
 const SLOW =
-  'a short text can keep this pattern busy for hours: repeat no group that has a repetition or alternatives of the same texts'
+  'a short string can keep this pattern busy for hours: repeat no group with a repetition in it, or with alternatives for the same string'
 const UNBOUNDED =
-  'a long text can keep this pattern busy for seconds, because its time grows with the square of the length or more: write a maxLength beside it, or let each repetition end at a character that it does not match'
+  'a long string can keep this pattern busy for seconds, because its time grows with the square of the length or more: write a maxLength beside it, or end each repetition at a character it does not match'
 const NO_FLAG = 'this pattern works only without the flag u: it is served so'
 const NO_FORMAT =
   'the format {value} validates nothing here: formats in product.ts may have a function for it'
@@ -76,7 +75,7 @@ const NULLABLE =
   'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types'
 const EXCLUSIVE = '{key} is served as OpenAPI 3.0 has it: write the bound itself'
 const NO_FILES = 'files are not compared: leave uniqueItems out'
-const NO_PROTO = 'a member __proto__ is not served'
+const NO_PROTO = 'a property __proto__ is not served'
 
 const PATTERNS = /^pattern(Properties)?$/
 const ROWS: readonly KeywordRow[] = [
@@ -88,7 +87,7 @@ const ROWS: readonly KeywordRow[] = [
   warning(PATTERNS, takesLong, SLOW),
   warning(PATTERNS, needsBound, UNBOUNDED),
   warning(PATTERNS, needsNoFlag, NO_FLAG),
-  warning(/^format$/, validatesNothing, NO_FORMAT),
+  warning(/^format$/, isNoOpFormat, NO_FORMAT),
   warning(/^nullable$/, isTrue, NULLABLE),
   warning(/^exclusiveM..imum$/, isTrue, EXCLUSIVE),
   warning(/^(anyOf|oneOf|then|else|not|if)$/, hasDefault, NO_DEFAULT),
@@ -102,18 +101,18 @@ function warning(keyword: RegExp, applies: Condition, text: string): KeywordRow 
   return { level: 'warn', keyword, applies, text }
 }
 
-/** The report about a keyword of a schema; undefined if the keyword is served as JSON Schema says. */
-export function keywordDiagnostic(key: string, schema: SchemaObject, sentAs: SentAs) {
+/** The diagnostic for a keyword; undefined if it is served as JSON Schema says. */
+export function keywordDiagnostic(key: string, schema: SchemaObject, syntax: ValueSyntax) {
   const value = schema[key]
   const row = ROWS.find(
-    ({ keyword, applies }) => keyword.test(key) && applies(value, schema, sentAs),
+    ({ keyword, applies }) => keyword.test(key) && applies(value, schema, syntax),
   )
   if (row === undefined) return undefined
   const text = row.text.replaceAll('{key}', () => key).replaceAll('{value}', () => String(value))
   return { level: row.level, text }
 }
 
-/** A pattern, or that of each key of an object, as it is served; undefined if it is not valid. */
+/** The pattern, or the patterns of an object's keys. An invalid one is undefined. */
 function patternsIn(value: unknown): (RegExp | undefined)[] {
   const patterns = isObject(value) ? Object.keys(value) : [value]
   return patterns.map(patternOf)
@@ -139,25 +138,25 @@ const META = new Ajv2020({
   verbose: true,
 })
 
-/** An error of a schema, and the path to the member that has it. */
+/** An error in a schema, and the path to it. */
 interface MetaError {
   readonly path: readonly string[]
   readonly text: string
 }
 
-/** The errors that JSON Schema's own schema finds in a schema, and in the schemas in it: the first error of each place. */
+/** Validates a schema and its subschemas by the meta-schema. @returns the first error of each place */
 export function metaErrors(schema: object): MetaError[] {
   META.validate('https://json-schema.org/draft/2020-12/schema', schema)
-  const errors = (META.errors ?? []).filter((metaError) => !isServed(metaError))
+  const errors = (META.errors ?? []).filter((metaError) => !isIgnored(metaError))
   const byPlace = Map.groupBy(errors, ({ instancePath }) => instancePath)
   return [...byPlace.values()].flatMap(([first]) => (first ? toMetaError(first) : []))
 }
 
-/** Words of earlier dialects that are no keywords of 2020-12. */
+/** Keywords of earlier dialects. In 2020-12 they mean nothing, though the meta-schema checks them. */
 const EARLIER_KEYWORDS = /\/(\$recursive(Ref|Anchor)|dependencies|definitions)(\/|$)/
 
-/** An integer beyond 2^53 is a bigint here. OpenAPI 3.0 had booleans as exclusive bounds. */
-function isServed({ keyword, data, params, instancePath }: ErrorObject): boolean {
+/** Tells errors to ignore. Integers beyond 2^53 are bigints here; OpenAPI 3.0 had booleans as exclusive bounds. */
+function isIgnored({ keyword, data, params, instancePath }: ErrorObject): boolean {
   const isForPeople =
     params['type'] === 'string' && /\/(title|description|\$comment)$/.test(instancePath)
   if (isForPeople) return true

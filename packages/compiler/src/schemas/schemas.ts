@@ -1,4 +1,4 @@
-// Compiles the schemas of a contract for the engine's json-schema/, and reports keywords that it can't validate as described.
+// Compiles the schemas of a contract for the engine, and reports keywords it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import {
   type Check,
@@ -14,7 +14,7 @@ import type { Diagnostics } from '../read/diagnostics.ts'
 import { compileKeyword, isSchema } from '../read/keywords.ts'
 import { LEADS_NOWHERE, member, resolveReference, tryDeref } from '../read/references.ts'
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
-import { bytesRule, isFile, type SentAs } from './shapes.ts'
+import { bytesRule, isFile, type ValueSyntax } from './shapes.ts'
 
 /** An error that the product has to write: it has a form that the service does not know. */
 export interface ErrorOfProduct extends DescribedError {
@@ -35,81 +35,81 @@ export interface Context {
   readonly errorsOfProduct: ErrorOfProduct[]
 }
 
-/** A schema with a default, as it was written and compiled. */
+/** A schema with a default: as in the document, and compiled. */
 interface WithDefault {
   readonly written: SchemaObject
   readonly compiled: Record<string, unknown>
 }
 
-/** A value of a document that illustrates a schema, or that its `enum` has. */
-interface Illustrated {
+/** An example or an `enum` value, to check against its schema. */
+interface ExampleValue {
   readonly value: unknown
   readonly schema: Schema
-  /** The object that has the value, and the path in it. */
+  /** The place of the value: an object of the document, and a path in it. */
   readonly node: object
   readonly path: readonly string[]
-  readonly note: string
+  /** Begins the message about an invalid value. */
+  readonly warning: string
 }
 
-/** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
+/** The compiled schemas of a contract, by id. In them, `$ref` is an id. */
 export class Schemas {
   readonly compiled: Record<string, Schema> = {}
-  /** Schemas with a default that is not filled in. */
+  /** Schemas whose default is not filled in. */
   readonly withoutDefault = new Set<unknown>()
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
-  /** Whether one of the schemas is no valid schema: its keywords may have values of any type. */
+  /** Whether a schema breaks the meta-schema, so that its keywords may have values of any type. */
   hasInvalid = false
   readonly #nodes = new Map<string, unknown>()
   readonly #defaults: WithDefault[] = []
-  readonly #illustrated: Illustrated[] = []
-  /** Each schema as it was written, by the compiled one. */
+  readonly #exampleValues: ExampleValue[] = []
+  /** Schemas of the document, by their compiled forms. */
   readonly #written = new Map<unknown, SchemaObject>()
-  /** The schemas of members, as they were compiled. */
-  readonly #members: Schema[] = []
+  /** Compiled schemas of properties. */
+  readonly #properties: Schema[] = []
   #validator: Validator | undefined
   #storingValidator: Validator | undefined
-  /** Fills in the defaults that are left. */
+  /** Fills in the remaining defaults. */
   #defaultsValidator: Validator | undefined
   readonly #diagnostics: Diagnostics
   readonly #formats: NonNullable<ProductHooks['formats']>
 
-  /** @param formats of the product */
   constructor(diagnostics: Diagnostics, formats: ProductHooks['formats'] = {}) {
     this.#diagnostics = diagnostics
     this.#formats = formats
   }
 
-  /** Adds a schema, and the schemas that it refers to. @returns its id */
-  add(schema: unknown, sentAs: SentAs = 'json'): string {
+  /** Adds a schema, and the targets of its references. @returns its id */
+  add(schema: unknown, syntax: ValueSyntax = 'json'): string {
     const target = onlyTargetOf(schema)
-    if (isSchema(target)) return this.add(target, sentAs)
-    const ids = this.#ids[sentAs]
+    if (isSchema(target)) return this.add(target, syntax)
+    const ids = this.#ids[syntax]
     const earlier = ids.get(schema)
     if (earlier !== undefined) return earlier
-    const id = `${sentAs}-${ids.size}`
+    const id = `${syntax}-${ids.size}`
     ids.set(schema, id)
     this.#nodes.set(id, schema)
-    this.compiled[id] = true // reserves the id before the schemas of members get ids
+    this.compiled[id] = true // reserves the id before subschemas get theirs
     if (isObject(schema))
       for (const { path, text } of metaErrors(schema)) {
         this.#diagnostics.error(schema, text, ...path)
         this.hasInvalid = true
       }
-    this.compiled[id] = this.#compile(schema, sentAs)
+    this.compiled[id] = this.#compile(schema, syntax)
     return id
   }
 
-  /** A schema as it is in the document, by its id. */
+  /** The schema in the document, by its id. */
   nodeOf(id: string): unknown {
     return this.#nodes.get(id)
   }
 
-  /** A schema as it was written, by the compiled one. */
+  /** The schema in the document, by its compiled form. */
   writtenOf(compiled: Schema): SchemaObject | undefined {
     return this.#written.get(compiled)
   }
 
-  /** Whether a value fits schemas, whoever sends it; true if one of them is broken. The schemas must be complete. */
+  /** Whether a value fits schemas, in a request or a response; true if a schema is broken. Call it after the last `add`. */
   fits(value: unknown, schemas: readonly Schema[]): boolean {
     this.#storingValidator ??= new Validator(this.compiled, 'storing', this.#formats)
     try {
@@ -120,7 +120,7 @@ export class Schemas {
     }
   }
 
-  /** The check of an outgoing value. The schemas must be complete. */
+  /** Compiles the check of a value in a response. Call it after the last `add`. */
   check(name: string, schema: Schema): Check {
     this.#validator ??= new Validator(this.compiled, 'outgoing', this.#formats)
     return safeCheck(this.#validator, name, schema)
@@ -129,26 +129,26 @@ export class Schemas {
   /** Adds the examples of a media type or a parameter. @param id of its schema */
   addExamples(node: { readonly example?: unknown; readonly examples?: unknown }, id: string): void {
     const schema = { $ref: id }
-    const note = MISFIT
+    const warning = MISFIT
     if (node.example !== undefined)
-      this.#illustrated.push({ value: node.example, schema, node, path: ['example'], note })
+      this.#exampleValues.push({ value: node.example, schema, node, path: ['example'], warning })
     for (const [name, example] of Object.entries(node.examples ?? {})) {
       const value = member(tryDeref<unknown>(example), 'value')
       if (value !== undefined)
-        this.#illustrated.push({ value, schema, node, path: ['examples', name], note })
+        this.#exampleValues.push({ value, schema, node, path: ['examples', name], warning })
     }
   }
 
-  /** Reports each example, and each value of an `enum`, that its schema refuses. The schemas must be complete. */
+  /** Warns of examples and `enum` values refused by their schemas. Call it after the last `add`. */
   checkExamples(): void {
     const validator = new Validator(this.compiled, 'storing', this.#formats)
-    for (const { value, schema, node, path, note } of this.#illustrated) {
+    for (const { value, schema, node, path, warning } of this.#exampleValues) {
       const { error } = safeCheck(validator, 'example', schema)(value)
-      if (error !== undefined) this.#diagnostics.warn(node, `${note}: ${error}`, ...path)
+      if (error !== undefined) this.#diagnostics.warn(node, `${warning}: ${error}`, ...path)
     }
   }
 
-  /** Removes defaults that do not fit their schema, or fill in too much. The schemas must be complete. */
+  /** Removes defaults that break their schema, or fill in too much. Call it after the last `add`. */
   checkDefaults(): void {
     for (const withDefault of this.#defaults) {
       const { compiled } = withDefault
@@ -156,23 +156,23 @@ export class Schemas {
       if (error !== undefined) this.#leaveOut(withDefault, 'does not fit its schema')
     }
     for (const { compiled } of this.#defaults) this.#boundDefault(compiled)
-    for (const member of this.#members) this.#boundDefault(member)
+    for (const property of this.#properties) this.#boundDefault(property)
   }
 
-  /** Removes the default of a member until it does not fill in too much. */
-  #boundDefault(member: Schema): void {
-    const parts = flattenedSchema<SchemaObject>(member, ({ $ref }) => this.compiled[String($ref)])
+  /** Removes defaults of a schema until the rest no longer fill in too much. */
+  #boundDefault(schema: Schema): void {
+    const parts = flattenedSchema<SchemaObject>(schema, ({ $ref }) => this.compiled[String($ref)])
     for (const part of parts) {
       if (part['default'] === undefined) continue
-      if (!this.#fillsInTooMuch(member)) return
+      if (!this.#fillsInTooMuch(schema)) return
       const withDefault = this.#defaults.find(({ compiled }) => compiled === part)
       if (withDefault !== undefined) this.#leaveOut(withDefault, FILLS_IN_TOO_MUCH)
     }
   }
 
-  #fillsInTooMuch(member: Schema): boolean {
+  #fillsInTooMuch(schema: Schema): boolean {
     this.#defaultsValidator ??= new Validator(this.compiled, 'incoming', this.#formats)
-    const check = safeCheck(this.#defaultsValidator, 'default', { properties: { x: member } })
+    const check = safeCheck(this.#defaultsValidator, 'default', { properties: { x: schema } })
     return check({}).reason?.keyword === 'default'
   }
 
@@ -180,46 +180,48 @@ export class Schemas {
     this.#diagnostics.warn(written, `this default ${reason}: it is not filled in`, 'default')
     this.withoutDefault.add(written)
     delete compiled['default']
-    this.#defaultsValidator = undefined // the validator was compiled with the default
+    this.#defaultsValidator = undefined // it still has the default
   }
 
-  #compile(schema: unknown, sentAs: SentAs): Schema {
+  #compile(schema: unknown, syntax: ValueSyntax): Schema {
     if (!isObject(schema)) return schema !== false
-    if (sentAs === 'form' && isFile(schema)) return this.#compileFile(schema)
+    if (syntax === 'form' && isFile(schema)) return this.#compileFile(schema)
     const compiled: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(schema)) {
-      if (this.#isRefused(key, schema, sentAs)) continue
+      if (this.#isRefused(key, schema, syntax)) continue
       const keywords = compileKeyword({
         key,
         value,
         schema,
-        compile: (part) => this.#compile(part, sentAs),
-        refer: () => this.#refer(schema, sentAs),
+        compile: (subschema) => this.#compile(subschema, syntax),
+        refer: () => this.#refer(schema, syntax),
       })
       if (keywords === undefined) this.#diagnostics.warn(schema, `${key} ${UNKNOWN}`, key)
       Object.assign(compiled, keywords)
     }
     this.#written.set(compiled, schema)
     if ('default' in compiled) this.#defaults.push({ written: schema, compiled })
-    if (sentAs === 'json') this.#illustrate(schema, compiled)
-    this.#members.push(...Object.values((compiled['properties'] ?? {}) as Record<string, Schema>))
+    if (syntax === 'json') this.#keepExamples(schema, compiled)
+    this.#properties.push(
+      ...Object.values((compiled['properties'] ?? {}) as Record<string, Schema>),
+    )
     return compiled
   }
 
-  /** Remembers the examples and the values of `enum` of a schema. */
-  #illustrate(node: SchemaObject, compiled: Record<string, unknown>): void {
-    const example = { schema: compiled, node, note: MISFIT }
+  /** Keeps the examples and the `enum` values of a schema for `checkExamples`. */
+  #keepExamples(node: SchemaObject, compiled: Record<string, unknown>): void {
+    const example = { schema: compiled, node, warning: MISFIT }
     if (node['example'] !== undefined)
-      this.#illustrated.push({ ...example, value: node['example'], path: ['example'] })
+      this.#exampleValues.push({ ...example, value: node['example'], path: ['example'] })
     for (const [index, value] of listOf(node['examples']).entries())
-      this.#illustrated.push({ ...example, value, path: ['examples', String(index)] })
+      this.#exampleValues.push({ ...example, value, path: ['examples', String(index)] })
     const { type } = compiled
     const rule = type === undefined ? true : ({ type } as Schema)
     for (const [index, value] of listOf(node['enum']).entries())
-      this.#illustrated.push({
+      this.#exampleValues.push({
         schema: rule,
         node,
-        note: NO_VALUE,
+        warning: NO_VALUE,
         value,
         path: ['enum', String(index)],
       })
@@ -231,22 +233,21 @@ export class Schemas {
     return { type: 'file', ...rule }
   }
 
-  /** Reports a keyword that is refused, or is served with a note. @returns whether it is refused */
-  #isRefused(key: string, schema: SchemaObject, sentAs: SentAs): boolean {
+  /** Reports a keyword if it is refused, or served with a warning. @returns whether it is refused */
+  #isRefused(key: string, schema: SchemaObject, syntax: ValueSyntax): boolean {
     const isFormatOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
     if (isFormatOfProduct) return false
-    const diagnostic = keywordDiagnostic(key, schema, sentAs)
+    const diagnostic = keywordDiagnostic(key, schema, syntax)
     if (diagnostic === undefined) return false
     const { level, text } = diagnostic
     this.#diagnostics[level](schema, text, key)
     return level === 'error'
   }
 
-  /** Adds the target of a reference. @returns its id */
-  #refer(schema: SchemaObject, sentAs: SentAs): string {
+  #refer(schema: SchemaObject, syntax: ValueSyntax): string {
     const target = resolveReference<unknown>(schema)
     if (!isSchema(target)) this.#diagnostics.error(schema, LEADS_NOWHERE, '$ref')
-    return this.add(target, sentAs)
+    return this.add(target, syntax)
   }
 }
 
@@ -259,13 +260,13 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The target of a schema that has only a reference. */
+/** The target, if a schema is only a reference. */
 function onlyTargetOf(schema: unknown): unknown {
   const isReference = Object.keys(schema ?? {}).join() === '$ref'
   return isReference ? resolveReference<unknown>(schema) : undefined
 }
 
-/** If a schema has an error, which has been reported, each value has it. */
+/** A broken schema was reported already; every value then fails with its error. */
 function safeCheck(validator: Validator, name: string, schema: Schema): Check {
   return (value) => {
     try {
@@ -276,7 +277,7 @@ function safeCheck(validator: Validator, name: string, schema: Schema): Check {
   }
 }
 
-/** Adds the schemas of the items that the product stores, for items.ts of the engine. @returns their ids, by name */
+/** Adds the schemas of stored items. @returns their ids, by the names of the schemas */
 export function readItems({
   root,
   schemas,

@@ -1,4 +1,4 @@
-// Finds out which values a schema of the document allows: by its own keywords, its reference and its composition.
+// Finds the values allowed by a schema of the document: by its keywords, its reference and its composition.
 import {
   allowedTypes as allowedTypesBy,
   alternativesOf,
@@ -12,27 +12,27 @@ import { member, resolveReference } from '../read/references.ts'
 
 export { declaredTypes, type SchemaObject } from '@plant-store/json-schema'
 
-/** How values are sent: only a form has files. */
-export type SentAs = 'json' | 'form'
+/** How a value is written in a request or a response. Only forms have files. */
+export type ValueSyntax = 'json' | 'form'
 
 type Resolve = (node: unknown) => unknown
 
-/** The schemas of a keyword with several schemas, in a list or by name. */
+/** The subschemas of a keyword, from a list or by name. */
 export const schemasAt = (schema: SchemaObject, key: string): unknown[] =>
   Object.values(schema[key] ?? {})
 
-/** Flattens a schema: all schemas that a value of it must fit. @param resolve finds the target of a reference */
+/** A schema with the targets of its references and `allOf`. @param resolve follows a reference */
 export const flattenedSchema = (schema: unknown, resolve: Resolve = resolveReference) =>
   flattenedSchemaBy<SchemaObject>(schema, resolve)
 
-/** Of the schemas that a value must fit, the first with a keyword. */
+/** The first schema with a keyword, of a flattened schema. */
 export const schemaWith = (schema: unknown, key: string, resolve?: Resolve) =>
   flattenedSchema(schema, resolve).find((part) => part[key] !== undefined)
 
-/** The types that a schema allows, or `any`. */
+/** The types allowed by a schema, or `any`. */
 export const allowedTypes = (schema: unknown) => allowedTypesBy(schema, flattenedSchema)
 
-/** The schemas of the fields of a form by name, from all alternatives of its schema; by an empty name, of any other field. */
+/** The schemas of form fields by name, from all alternatives of the form. The empty name has the schemas of unnamed fields. */
 export function fieldsOf(form: unknown): Map<string, unknown[]> {
   const fields = new Map<string, unknown[]>()
   const add = (name: string, schema: unknown): void => {
@@ -47,13 +47,13 @@ export function fieldsOf(form: unknown): Map<string, unknown[]> {
   return fields
 }
 
-/** The schemas of the members of an object, in whatever way they are described. */
-export const memberSchemasOf = (schema: unknown): unknown[] => [
+/** The schemas of all properties: by name, by pattern, additional and unevaluated ones. */
+export const propertySchemasOf = (schema: unknown): unknown[] => [
   ...[...fieldsOf(schema).values()].flat(),
   ...otherSchemasOf(schema),
 ]
 
-/** The schemas of the members of an object that are not described by their names. */
+/** The schemas of properties without names: by pattern, additional and unevaluated ones. */
 export function otherSchemasOf(schema: unknown): unknown[] {
   const alternatives = alternativesOf(schema, flattenedSchema)
   const parts = alternatives.flatMap((alternative) => flattenedSchema(alternative))
@@ -69,7 +69,7 @@ const ANNOTATIONS =
   /^(title|description|examples?|externalDocs|deprecated|\$(ref|comment)|contentMediaType|format|writeOnly|xml|x-.*)$/
 const BYTES = { type: 'string', contentEncoding: 'binary' }
 
-/** The bounds of the length of bytes. Undefined if a schema says more of them than their length. */
+/** The bounds of a file's length, in bytes. Undefined if its schema has other rules. */
 export function bytesRule(schema: unknown): Pick<Keywords, 'minLength' | 'maxLength'> | undefined {
   const rule: Record<string, number> = {}
   for (const [key, value] of flattenedSchema(schema).flatMap((part) => Object.entries(part))) {
@@ -79,7 +79,7 @@ export function bytesRule(schema: unknown): Pick<Keywords, 'minLength' | 'maxLen
   return rule
 }
 
-/** Whether a schema of a form describes a file. `contentMediaType` of OpenAPI 3.1 took the place of `format: binary`. */
+/** Whether a schema of a form describes a file: by `contentMediaType` of OpenAPI 3.1, or `format: binary` of 3.0. */
 export function isFile(schema: unknown): boolean {
   const schemas = flattenedSchema(schema)
   const isBinary = schemas.some(
@@ -89,30 +89,29 @@ export function isFile(schema: unknown): boolean {
   return isBinary && schemas.every(({ contentEncoding = 'binary' }) => contentEncoding === 'binary')
 }
 
-/** Where a text is sent: only a form may have objects, as JSON, and only one in parts files. */
-type TextPlace = 'parameter' | 'urlencoded' | 'multipart'
+/** The place of a string. Only forms may have objects, as JSON; only multipart forms have files. */
+type StringPlace = 'parameter' | 'urlencoded' | 'multipart'
 
-/** Whether each value of a schema can be sent: as a text, as a file, or as a list of these. */
-export function isReadable(schema: unknown, place: TextPlace): boolean {
+/** Whether every value of a schema can be sent: as a string, a file, or a list of them. */
+export function isReadable(schema: unknown, place: StringPlace): boolean {
   return alternativesOf(schema, flattenedSchema).every((alternative) => {
     const types = allowedTypes(alternative).filter((type) => type !== 'array')
-    return areTexts(types, alternative, place) && hasTextItems(alternative, place)
+    return areStrings(types, alternative, place) && hasStringItems(alternative, place)
   })
 }
 
-/** Whether the items of a list can be sent. */
-function hasTextItems(schema: unknown, place: TextPlace): boolean {
+function hasStringItems(schema: unknown, place: StringPlace): boolean {
   if (!allowedTypes(schema).includes('array')) return true
   const items = itemSchemasOf(schema, flattenedSchema)
   const alternatives = items.flatMap((item) => alternativesOf(item, flattenedSchema))
-  return alternatives.every((item) => areTexts(allowedTypes(item), item, place))
+  return alternatives.every((item) => areStrings(allowedTypes(item), item, place))
 }
 
-function areTexts(types: readonly string[], schema: unknown, place: TextPlace): boolean {
+function areStrings(types: readonly string[], schema: unknown, place: StringPlace): boolean {
   if (place === 'multipart' && isFile(schema)) return true
   const isForm = place !== 'parameter'
   return types.every((type) => type !== 'array' && (type !== 'object' || isForm))
 }
 
 export const UNREADABLE =
-  'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
+  'needs a simple "type": integer, number, boolean, string, or a list of these'

@@ -1,19 +1,19 @@
-// Finds patterns whose time grows faster than the length of the text: one text would keep the whole service busy.
+// Finds patterns slower than linear time: one long string would keep the whole service busy.
 import { createRequire } from 'node:module'
 
-/** How the time of a pattern grows with the length of a text: `linear` also where it is not known to grow faster. */
+/** How the time of a pattern grows with the length of a string. Unknown growth counts as `linear`. */
 export type Growth = 'linear' | 'polynomial' | 'exponential'
 
-/** A pattern that repeats nothing without a bound, and no group, takes no long time. */
+/** Without an unbounded repetition or a repeated group, a pattern is always fast. */
 const REPEATED = /[*+]|,}|\)[{]/
-/** Milliseconds for a pattern. One that takes longer has no warning. Half a second is enough, unless the machine is busy. */
+/** In milliseconds, for one pattern; after a timeout there is no warning. Half a second suffices on an idle machine. */
 const CHECK_TIMEOUT = 10_000
 
 const require = createRequire(import.meta.url)
-/** By pattern. Many documents repeat the same ones. */
+/** By pattern: many documents repeat theirs. */
 const results = new Map<string, Growth>()
 
-/** How the time of a pattern grows. One with a look-around or a back-reference is taken for linear. */
+/** Finds the growth of a pattern. Look-around and back-references count as linear. */
 export function growthOf({ source, flags }: RegExp): Growth {
   if (!REPEATED.test(source)) return 'linear'
   const result = results.get(source) ?? check(source, flags)
@@ -21,10 +21,10 @@ export function growthOf({ source, flags }: RegExp): Growth {
   return result
 }
 
-/** A repetition of at least eight times: within another one, it takes as long as one without a bound. */
+/** A repetition of at least eight times: nested in another one, it is as slow as an unbounded one. */
 const WIDE = /(?<!\\)\{(\d+),([89]|\d{2,})\}/g
 
-/** How the time of a pattern grows, with its bounds, and if it is exponential without them. */
+/** Checks a pattern, then once more with its wide repetitions unbounded: bounds hide exponential time from the checker. */
 function check(source: string, flags: string): Growth {
   const growth = growthOfSource(source, flags)
   const unbounded = source.replace(WIDE, '{$1,}')
@@ -32,7 +32,7 @@ function check(source: string, flags: string): Growth {
   return isBounded && growthOfSource(unbounded, flags) === 'exponential' ? 'exponential' : growth
 }
 
-/** Loads the checker only here: it takes as long as the rest of a small compilation. */
+/** Loads the checker only when needed: this takes as long as the rest of a small compilation. */
 function growthOfSource(source: string, flags: string): Growth {
   const { checkSync } = require('recheck/lib/browser.js') as typeof import('recheck')
   const result = checkSync(source, flags, { checker: 'automaton', timeout: CHECK_TIMEOUT })

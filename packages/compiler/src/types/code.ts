@@ -1,4 +1,4 @@
-// Pieces of TypeScript: unions, intersections, blocks and comments.
+// Writes pieces of TypeScript: unions, intersections, blocks and comments.
 import { docComment } from '../operations/printing.ts'
 
 export function union(types: readonly string[]): string {
@@ -17,7 +17,7 @@ export function intersection(types: readonly string[]): string {
 
 export const indent = (code: string) => code.replaceAll(/^/gm, '    ')
 
-/** The comment of a property, which an editor shows. */
+/** The doc comment of a property, for editors. */
 export function comment(joint: readonly Readonly<Record<string, unknown>>[]): string {
   const description = joint
     .map((schema) => schema['description'])
@@ -27,6 +27,5 @@ export function comment(joint: readonly Readonly<Record<string, unknown>>[]): st
   return words === '' ? '' : `${docComment(words)}\n`
 }
 
-/** Properties in braces, a line each. */
-export const block = (members: readonly string[]) =>
-  members.length === 0 ? '{}' : `{\n${indent(members.join('\n'))}\n}`
+export const block = (lines: readonly string[]) =>
+  lines.length === 0 ? '{}' : `{\n${indent(lines.join('\n'))}\n}`

@@ -1,4 +1,4 @@
-// Writes the types of a contract: of its schemas, its parameters and its operations.
+// Writes the TypeScript types of a contract: of its schemas, its parameters and its operations.
 import type { Operation, Parameter, ResponseMedia } from '@plant-store/engine/for-compiler'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { NormalOperation } from '../operations/normal-form.ts'
@@ -6,11 +6,11 @@ import { keyCode, stringCode, withoutStrings } from '../operations/printing.ts'
 import type * as openapi from '../read/document.ts'
 import { derefEntries, usableEntries } from '../read/references.ts'
 import type { Schemas } from '../schemas/schemas.ts'
-import type { SentAs } from '../schemas/shapes.ts'
+import type { ValueSyntax } from '../schemas/shapes.ts'
 import { block, comment, indent } from './code.ts'
 import { TypeWriter } from './schema-types.ts'
 
-/** An operation in normal form, and as it was compiled. */
+/** An operation, in normal form and compiled. */
 interface Described {
   readonly normal: NormalOperation
   readonly operation: Operation
@@ -18,7 +18,6 @@ interface Described {
 
 /**
  * Writes the types of a contract: the interfaces `schemas`, `components` and `operations`.
- * @param schemas the compiled ones
  * @param operations the served ones
  */
 export function writeTypes(
@@ -37,7 +36,7 @@ export function writeTypes(
   const methods = operations.map((operation) => operationWriter.write(operation))
   const named = [...writer.named].map(([name, type]) => `${keyCode(name)}: ${type};`)
   const isMarked = [...named, ...methods].some((text) => withoutStrings(text).includes('Mark<'))
-  const visible = isMarked ? 'Visible<schemas, never>' : 'schemas' // methods and collections have items without marks
+  const visible = isMarked ? 'Visible<schemas, never>' : 'schemas' // methods and collections see values without marks
   const picked = names.map(stringCode).join(' | ') || 'never'
   return `interface schemas ${block(named)}
 export interface components {
@@ -47,7 +46,6 @@ export interface components {
 export interface operations ${block(methods)}`
 }
 
-/** Writes the types of operations. */
 class OperationWriter {
   readonly #writer: TypeWriter
   readonly #schemas: Schemas
@@ -57,7 +55,7 @@ class OperationWriter {
     this.#schemas = schemas
   }
 
-  /** A property of the interface `operations`. */
+  /** Writes the property of an operation in the interface `operations`. */
   write({ normal, operation }: Described): string {
     const places = (['path', 'query', 'header', 'cookie'] as const).map((place) =>
       this.#writePlace(operation, place),
@@ -72,13 +70,13 @@ class OperationWriter {
   }
 
   #writePlace({ parameters }: Operation, place: Parameter['in']): string {
-    const members = parameters
+    const properties = parameters
       .filter((parameter) => parameter.in === place)
       .map((parameter) => this.#writeParameter(parameter))
-    return members.length === 0 ? `${place}?: undefined;` : `${place}: ${block(members)};`
+    return properties.length === 0 ? `${place}?: undefined;` : `${place}: ${block(properties)};`
   }
 
-  /** A method always gets a required parameter, and one with a default. */
+  /** A parameter may be absent only if it is not required, and has no default. */
   #writeParameter({ name, required, schema }: Parameter): string {
     const isThere = required || this.#writer.isFilledIn([this.#schemas.nodeOf(schema)])
     return `${keyCode(name)}${isThere ? '' : '?'}: ${this.#typeOf(schema)};`
@@ -101,21 +99,21 @@ class OperationWriter {
   }
 
   #writeHeaders({ headers }: openapi.Response): string {
-    const members = derefEntries(headers)
+    const properties = derefEntries(headers)
       .filter(([name]) => !/^content-type$/i.test(name))
-      .map(([name, { required = false, schema = STRING }]) => {
+      .map(([name, { required = false, schema = STRING_SCHEMA }]) => {
         const type = this.#writer.write([schema])
         return `${keyCode(name)}${required ? '' : '?'}: ${type};`
       })
-    return block(members)
+    return block(properties)
   }
 
-  /** The types of bodies by media type. */
+  /** Writes the types of bodies by media type. */
   #writeContent(content: Readonly<Record<string, ResponseMedia>>): string {
-    const members = Object.entries(content).map(
+    const properties = Object.entries(content).map(
       ([type, media]) => `${stringCode(type)}: ${this.#writeMedia(media)};`,
     )
-    return block(members)
+    return block(properties)
   }
 
   #writeMedia({ kind, schema }: ResponseMedia): string {
@@ -123,10 +121,10 @@ class OperationWriter {
     return kind === 'text' ? 'string' : 'unknown'
   }
 
-  #typeOf(id: string, sentAs: SentAs = 'json'): string {
-    return this.#writer.writeWhole(this.#schemas.nodeOf(id), sentAs)
+  #typeOf(id: string, syntax: ValueSyntax = 'json'): string {
+    return this.#writer.writeWhole(this.#schemas.nodeOf(id), syntax)
   }
 }
 
-/** The schema of a header without one. */
-const STRING = { type: 'string' }
+/** Stands in for the missing schema of a header. */
+const STRING_SCHEMA = { type: 'string' }

@@ -1,26 +1,26 @@
-// What schemas of the same value say together: its kinds, its constants, its properties, and whether it is an int64.
+// Combines schemas of the same value: its JSON types, its constants, its properties, and whether it is an int64.
 import { isContainer, isInt64, isNumeric, isObject } from '@plant-store/json-schema'
 import { keyCode, valueCode } from '../operations/printing.ts'
 import { member, resolveReference } from '../read/references.ts'
 import { declaredTypes, flattenedSchema, type SchemaObject, schemasAt } from '../schemas/shapes.ts'
 
-/** Other schemas of the same value: they may make an integer an int64. */
-export interface Context {
-  /** These apply, too. */
+/** Schemas outside of the current one, for the same value. Their `format: int64` makes an integer of it a `bigint`. */
+export interface SurroundingSchemas {
+  /** They always apply. */
   readonly certain: readonly unknown[]
-  /** These may apply. */
+  /** They apply under conditions: alternatives, `if`, `dependentSchemas`. */
   readonly possible: readonly unknown[]
 }
-export const ALONE: Context = { certain: [], possible: [] }
+export const NONE_AROUND: SurroundingSchemas = { certain: [], possible: [] }
 
-export type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
+export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
-/** The schemas, with the targets of their references and their `allOf`: a value must fit all. */
+/** Adds the targets of references and `allOf` to a group of schemas. */
 export const flatten = (group: readonly unknown[]): SchemaObject[] => [
   ...new Set(group.flatMap((schema) => flattenedSchema(schema))),
 ]
 
-/** Whether no value fits a schema, because it is `false`, refers to `false`, or has it in `allOf`. */
+/** Whether a schema is `false`, refers to `false`, or has it in `allOf`. */
 export function isNever(schema: unknown): boolean {
   if (schema === false) return true
   return flattenedSchema(schema).some(
@@ -28,11 +28,10 @@ export function isNever(schema: unknown): boolean {
   )
 }
 
-/** The lists of alternatives in a schema. */
 export const choicesOf = (schema: SchemaObject) =>
   ['anyOf', 'oneOf'].filter((key) => schema[key] !== undefined).map((key) => schemasAt(schema, key))
 
-/** The alternatives and conditional schemas of a schema, and those in them: each may apply to its value. */
+/** Alternatives and conditional schemas for the same value, at any depth. */
 export function possibleSchemas(schema: SchemaObject, seen = new Set<unknown>()): SchemaObject[] {
   if (seen.has(schema)) return []
   seen.add(schema)
@@ -40,7 +39,6 @@ export function possibleSchemas(schema: SchemaObject, seen = new Set<unknown>())
   return flatten(branches).flatMap((branch) => [branch, ...possibleSchemas(branch, seen)])
 }
 
-/** The schemas which apply under a condition. */
 const conditionalSchemas = (schema: SchemaObject): unknown[] => [
   ...schemasAt(schema, 'dependentSchemas'),
   ...['if', 'then', 'else'].flatMap((key) => schema[key] ?? []),
@@ -49,8 +47,8 @@ const conditionalSchemas = (schema: SchemaObject): unknown[] => [
 export const hasPossible = (joint: readonly SchemaObject[]) =>
   joint.some((schema) => possibleSchemas(schema).length > 0)
 
-/** The types of numbers: with `bigint` if a schema with int64 applies. */
-export function levelOf(
+/** The type of numbers: `bigint` if int64 certainly applies, `number | bigint` if it may. */
+export function numberTypeOf(
   certain: readonly SchemaObject[],
   possible: readonly SchemaObject[],
 ): string {
@@ -60,27 +58,27 @@ export function levelOf(
   return [...exact, ...possible].some(isInt64) ? 'number | bigint' : 'number'
 }
 
-const kindOf = (value: unknown): Kind => {
+const jsonTypeOf = (value: unknown): JsonType => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  return typeof value === 'bigint' ? 'number' : (typeof value as Kind)
+  return typeof value === 'bigint' ? 'number' : (typeof value as JsonType)
 }
-const asKind = (type: string) => (type === 'integer' ? 'number' : type) as Kind
+const toJsonType = (type: string) => (type === 'integer' ? 'number' : type) as JsonType
 
-/** The kinds allowed by all schemas; undefined for any. */
-export function kindsOf(joint: readonly SchemaObject[]): Set<Kind> | undefined {
+/** The JSON types allowed by all schemas; undefined if none has a `type`. */
+export function jsonTypesOf(joint: readonly SchemaObject[]): Set<JsonType> | undefined {
   const rules = joint.flatMap((schema) => {
-    const types = declaredTypes(schema).map(asKind)
+    const types = declaredTypes(schema).map(toJsonType)
     return types.length > 0 ? [new Set(types)] : []
   })
   const [first, ...others] = rules
   return first && others.reduce((left, rule) => left.intersection(rule), first)
 }
 
-/** The values of `const` and `enum` allowed by all schemas, as types; undefined without these keywords. */
+/** Literal types of the values common to each `const` and `enum`; undefined without these keywords. */
 export function literalsOf(
   joint: readonly SchemaObject[],
-  kinds: ReadonlySet<Kind> | undefined,
+  jsonTypes: ReadonlySet<JsonType> | undefined,
 ): string[] | undefined {
   const lists = joint.flatMap((schema) => {
     const listed = [
@@ -88,77 +86,74 @@ export function literalsOf(
       ...(Array.isArray(schema['enum']) ? [schema['enum']] : []),
     ]
     return listed.map((values: unknown[]) =>
-      values.filter((value) => kinds?.has(kindOf(value)) !== false).map(literal),
+      values.filter((value) => jsonTypes?.has(jsonTypeOf(value)) !== false).map(literal),
     )
   })
   const [first, ...others] = lists
   return first?.filter((type) => others.every((list) => list.includes(type)))
 }
 
-/** The type of one value. */
 function literal(value: unknown): string {
-  if (typeof value === 'bigint') return 'number' // a request has it rounded
+  if (typeof value === 'bigint') return 'number' // rounded in a request
   if (typeof value === 'number' && !Number.isFinite(value)) return 'number' // `.inf` of YAML
   if (!isContainer(value)) return valueCode(value)
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
-  const members = Object.entries(value).map(
-    ([name, member]) => `${keyCode(name)}: ${literal(member)}`,
+  const properties = Object.entries(value).map(
+    ([name, property]) => `${keyCode(name)}: ${literal(property)}`,
   )
-  return `{ ${members.join('; ')} }`
+  return `{ ${properties.join('; ')} }`
 }
 
-/**
- * The properties of an object: the schemas of each, the names of required ones, and the names in schemas which may
- * apply.
- */
+/** The properties of an object: `described` with their schemas, `required`, and `others` named only by conditional schemas. */
 export function shapeOf(joint: readonly SchemaObject[]) {
-  const members = new Map<string, unknown[]>()
+  const described = new Map<string, unknown[]>()
   for (const { properties } of joint)
     for (const [name, schema] of Object.entries(properties ?? {}))
-      members.set(name, [...(members.get(name) ?? []), schema])
+      described.set(name, [...(described.get(name) ?? []), schema])
   const required = joint.flatMap((schema) => [schema['required'] ?? []].flat().map(String))
   const conditional = flatten(joint.flatMap(conditionalSchemas))
   const others = conditional.flatMap(({ properties }) => Object.keys(properties ?? {}))
-  return { members, required: new Set(required), others }
+  return { described, required: new Set(required), others }
 }
 
-/** The context of a property: its schemas in the context of its object. */
-export function contextOf(
+/** The schemas around a property, taken from the schemas around its object. */
+export function surroundingOf(
   name: string,
-  own: readonly unknown[],
-  { certain, possible }: Context,
-): Context {
+  inner: readonly unknown[],
+  { certain, possible }: SurroundingSchemas,
+): SurroundingSchemas {
   const schemasIn = (around: readonly unknown[]) =>
     flatten(around).flatMap(({ properties }) => member(properties, name) ?? [])
   return {
-    certain: schemasIn(certain).filter((schema) => !own.includes(schema)),
+    certain: schemasIn(certain).filter((schema) => !inner.includes(schema)),
     possible: schemasIn(possible),
   }
 }
 
-/** Whether the schemas around a named type make an int64 of an integer in it. */
-export function isMadeExact(schema: unknown, context: Context): boolean {
+/** Whether surrounding schemas turn an integer of a named type, or of a property, into int64. */
+export function isMadeExact(schema: unknown, surrounding: SurroundingSchemas): boolean {
   const joint = flatten([schema])
-  const isMade = (own: readonly SchemaObject[], { certain, possible }: Context) =>
-    own.length > 0 && !own.some(isInt64) && flatten([...certain, ...possible]).some(isInt64)
-  const { members } = shapeOf(joint)
+  const isMade = (inner: readonly SchemaObject[], { certain, possible }: SurroundingSchemas) =>
+    inner.length > 0 && !inner.some(isInt64) && flatten([...certain, ...possible]).some(isInt64)
+  const { described } = shapeOf(joint)
   return (
-    isMade(joint, context) ||
-    [...members].some(([name, own]) => isMade(flatten(own), contextOf(name, own, context)))
+    isMade(joint, surrounding) ||
+    [...described].some(([name, inner]) =>
+      isMade(flatten(inner), surroundingOf(name, inner, surrounding)),
+    )
   )
 }
 
-/** Whether a schema describes further properties, by pattern or by default. */
+/** Whether a schema allows properties without describing them by name. */
 export const hasIndex = (schema: SchemaObject) =>
   Object.keys(schema['patternProperties'] ?? {}).length > 0 ||
   ['additionalProperties', 'unevaluatedProperties'].some((key) => (schema[key] ?? false) !== false)
-/** Whether a schema names or describes properties. */
-export const hasMembers = (schema: SchemaObject) =>
+export const hasPropertyKeywords = (schema: SchemaObject) =>
   hasIndex(schema) || ['properties', 'required'].some((key) => schemasAt(schema, key).length > 0)
 export const isClosed = (schema: SchemaObject) =>
   [schema['additionalProperties'], schema['unevaluatedProperties']].includes(false)
 
-/** Whether a schema is a reference, and no keyword beside it changes the type. */
+/** Whether a schema is a reference without type-changing keywords beside it. */
 export const isPlainReference = (schema: unknown) =>
   isObject(schema) &&
   typeof schema['$ref'] === 'string' &&
