@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of the package: `npx @plant-store/compiler new FOLDER DOCUMENT`, for whoever has no clone.
+// The command of the installed package: `npx @plant-store/compiler new FOLDER DOCUMENT` makes a service without a clone.
 import { oneOf, runCommand } from '@plant-store/engine/for-commands'
 import { newService } from './index.ts'
 
