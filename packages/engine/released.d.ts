@@ -118,6 +118,13 @@ type ErrorFormat =
     }
   | {
       readonly type: string
+      readonly form: 'template'
+      readonly schema: string
+      readonly template: Template
+      readonly statuses?: Readonly<Record<number, Template>>
+    }
+  | {
+      readonly type: string
       readonly form: 'text' | 'error' | 'problem' | 'code' | 'message'
     }
 interface ErrorOrigin {
@@ -456,6 +463,16 @@ interface StoreStats {
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
 }
 type Success = StatusesInClass<'2' | '3'> | '2XX' | '3XX'
+type Template =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly Template[]
+  | {
+      readonly [name: string]: Template
+    }
 type Text = `text/${string}` | `application/${'xml' | 'yaml' | 'x-yaml'}` | `${string}+xml`
 type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value : never
 type TokenType = 'bearer' | 'apiKey'

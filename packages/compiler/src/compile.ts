@@ -17,7 +17,6 @@ import {
 } from './read/diagnostics.ts'
 import { readProviders } from './operations/credentials.ts'
 import { readOpenApi } from './read/document.ts'
-import { checkErrorBody, hasErrorBody } from './operations/error-forms.ts'
 import {
   type Listed,
   listOperations,
@@ -40,8 +39,6 @@ export interface Inspected extends DiagnosticList {
   readonly names: ReadonlyMap<string, string>
   /** The compiled operations, by the same keys. */
   readonly operations: ReadonlyMap<string, CompiledOperation>
-  /** The `errorBody` that the product lacks, as TypeScript: absent if the service knows the forms of all errors. */
-  readonly errorBody?: string | undefined
 }
 
 interface CompiledOperation {
@@ -65,7 +62,7 @@ export async function inspect(
   const document = await readOpenApi(file, diagnostics, refsWithin)
   const { root, files } = document
   const schemas = new Schemas(diagnostics, product?.formats)
-  const context: Context = { root, schemas, diagnostics, product, errorsOfProduct: [] }
+  const context: Context = { root, schemas, diagnostics, product, templates: new Map() }
   const described = listOperations(root)
   describeOperations(context, described)
   const leftOut = listLeftOut(context, described)
@@ -77,7 +74,6 @@ export async function inspect(
 
   checkPaths(context, listed)
   const operations = compileOperations(context, listed)
-  const errorBody = checkErrorBody(context)
   const items = readItems(context)
   const sources = document.sources.map(([path, text]) => [path, hash('sha256', text)] as const)
   const compiled: Compiled = {
@@ -94,7 +90,6 @@ export async function inspect(
   const { errors, warnings } = diagnostics.list()
   return {
     ...inspected,
-    errorBody,
     compiled,
     operations,
     errors: errors.filter((error) => !concernsOnly(error, leftOut)),
@@ -139,13 +134,12 @@ function concernsOnly({ operations }: Diagnostic, leftOut: ReadonlySet<string>):
 }
 
 /**
- * A line for product.ts that leaves out the operations with errors. Operations that an `errorBody` would serve are not in it.
+ * A line for product.ts that leaves out the operations with errors.
  * @returns undefined if that would be none or all of them, or an error concerns the whole document
  */
 export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'names'>) {
   const refused = new Set<string>()
-  for (const { operations, text } of errors) {
-    if (hasErrorBody(text)) continue
+  for (const { operations } of errors) {
     if (operations === null) return undefined
     for (const operation of operations) refused.add(operation)
   }

@@ -146,13 +146,7 @@ async function printAll(folder: string, document: string) {
   const file = `${folder}/openapi.yaml`
   writeFileSync(file, document)
   const plan = planService(file, 'small', await inspect(file))
-  const { errorBody } = plan
-  const hooks = {
-    guards: Object.fromEntries(plan.guards.map((name) => [name, () => undefined])),
-    ...(errorBody !== undefined && {
-      errorBody: runInNewContext(`(${errorBody})`) as () => unknown,
-    }),
-  }
+  const hooks = { guards: Object.fromEntries(plan.guards.map((name) => [name, () => undefined])) }
   const { root, operations } = await inspect(file, hooks)
   const methods = [...operations.values()].map(({ normal }) => {
     return { id: normal.id, method: examplesOf(root, normal).method }

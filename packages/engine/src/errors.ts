@@ -21,11 +21,11 @@ export const MAX_MESSAGE_LENGTH = 1000
  */
 const NOT_IMPLEMENTED = 501
 
-/** Cuts a long message: it may quote the request. No character is halved. */
-function shorten(message: string): string {
-  if (message.length <= MAX_MESSAGE_LENGTH) return message
-  const start = message.slice(0, MAX_MESSAGE_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')
-  return `${start}…`
+/** Cuts a long message: it may quote the request. No character is halved. @param most in characters of JavaScript */
+export function shorten(message: string, most = MAX_MESSAGE_LENGTH): string {
+  if (message.length <= most) return message
+  const start = message.slice(0, Math.max(most - 1, 0)).replace(/[\ud800-\udbff]$/, '')
+  return `${start}…`.slice(0, most)
 }
 
 /**

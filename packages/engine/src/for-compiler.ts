@@ -26,19 +26,21 @@ export {
   findStatus,
   KNOWN_FORMS,
   statusesOf,
+  templateWriter,
   USUAL,
-  type WriteBody,
 } from './contract/error-forms.ts'
+export { type ErrorFacts, fillIn, literal, type Template } from './contract/error-templates.ts'
 export {
   bodyFault,
   checkOfErrors,
   type DescribedError,
   findMisfit,
   textOfSchema,
+  triedErrors,
 } from './contract/error-trials.ts'
 export { isGuarded, lackedFor, supportedAlternatives } from './contract/guarded-schemes.ts'
 export { pathOfServer, type Server } from './contract/servers.ts'
 export { methodOf } from './operation/routes.ts'
-export { reasonOf, StartupError } from './errors.ts'
+export { MAX_MESSAGE_LENGTH, reasonOf, StartupError } from './errors.ts'
 export { shellWord } from './ops/shell.ts'
 export { visible } from './ops/terminal.ts'

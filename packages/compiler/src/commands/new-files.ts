@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { runInNewContext } from 'node:vm'
 import { format, type Options } from 'prettier'
 import { parse } from 'yaml'
 import { inspect } from '../compile.ts'
@@ -78,11 +77,8 @@ async function codeOf(
 }
 
 /** The hooks of product.ts, as the contract is compiled with them. */
-function hooksOf({ guards, errorBody }: Plan): ProductHooks {
-  const guardsByName = Object.fromEntries(guards.map((name) => [name, () => undefined]))
-  if (errorBody === undefined) return { guards: guardsByName }
-  const code = runInNewContext(`(${errorBody})`) as NonNullable<ProductHooks['errorBody']> // the compiler wrote it
-  return { guards: guardsByName, errorBody: code }
+function hooksOf({ guards }: Plan): ProductHooks {
+  return { guards: Object.fromEntries(guards.map((name) => [name, () => undefined])) }
 }
 
 /** Stores the problems of the document as they are: the strict rules of `redocly.yaml` hold for later changes only. */

@@ -69,17 +69,12 @@ function upgradeLine(isFromRegistry: boolean): string {
 }
 
 /** The steps of some services only. */
-function writeUnfinished({ guards, errorBody }: Plan, at: string): string {
+function writeUnfinished({ guards }: Plan, at: string): string {
   const steps = [
     ...(guards.length === 0
       ? []
       : [
           `Write the guards of ${guards.map(markdown).join(', ')} in \`service/product.ts\`: until then they let nobody in. [Describe the product](${at}/service/docs/guards-and-errors.md) has an example.`,
-        ]),
-    ...(errorBody === undefined
-      ? []
-      : [
-          'Look at `errorBody` in `service/product.ts`: it writes the errors of the service itself in the form of the contract, and was made from its schema.',
         ]),
   ]
   return steps.map((step, index) => `${index + 3}. ${step}\n`).join('')

@@ -21,8 +21,6 @@ export interface Plan extends Names {
   readonly guards: readonly string[]
   /** Whether a gateway may repeat every request: no operation has a method such as POST (RFC 9110, section 9.2.2). */
   readonly isRepeatable: boolean
-  /** As TypeScript; undefined if the built-in errors fit the contract. */
-  readonly errorBody: string | undefined
 }
 
 interface FirstOperation {
@@ -45,7 +43,6 @@ export function planService(document: string, folder: string, described: Inspect
     className: classNameOf(`${names.slug}-service.ts`),
     guards,
     isRepeatable: isRepeatable(described),
-    errorBody: described.errorBody,
   }
 }
 

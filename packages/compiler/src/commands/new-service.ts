@@ -47,7 +47,7 @@ export function newService(product: Product | undefined): Promise<void> {
 
 /** What the person does next. */
 function sayNext(plan: Plan, name: string, result: Made & { readonly folder: string }): string[] {
-  const { title, operations, guards, errorBody, slug } = plan
+  const { title, operations, guards, slug } = plan
   const hasProblems = existsSync(join(result.folder, LEFT_OUT))
   return [
     `${name} has the service ${title}, with ${operations} operations: cd ${shellWord(name)} && npm ci && npm start`,
@@ -55,9 +55,6 @@ function sayNext(plan: Plan, name: string, result: Made & { readonly folder: str
     ...guards.map(
       (guard) => `write the guard ${guard} in service/product.ts: until then it lets nobody in`,
     ),
-    ...(errorBody === undefined
-      ? []
-      : ['look at errorBody in service/product.ts: it was made from the schema of an error']),
     ...(hasProblems
       ? [`${LEFT_OUT} has what the linter says of the document: \`npm run check\` leaves it out`]
       : []),

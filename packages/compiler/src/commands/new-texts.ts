@@ -3,7 +3,7 @@ import type { Plan } from './new-plan.ts'
 import { keyCode, stringCode } from '../operations/printing.ts'
 
 /** Writes product.ts. */
-export function writeProduct({ name, slug, className, guards, errorBody }: Plan): string {
+export function writeProduct({ name, slug, className, guards }: Plan): string {
   const guardLines = guards.map(
     (scheme) => `    ${keyCode(scheme)}: () => undefined, // 401 for everybody: write it`,
   )
@@ -20,7 +20,6 @@ export function writeProduct({ name, slug, className, guards, errorBody }: Plan)
     '  store: openStore,',
     `  services: () => [new ${className}()],`,
     ...(guards.length > 0 ? ['  guards: {', ...guardLines, '  },'] : []),
-    ...(errorBody === undefined ? [] : [`  errorBody: ${errorBody},`]),
     '})',
     '',
   ].join('\n')

@@ -1,36 +1,38 @@
-// Compiles the service's own errors for contract/error-forms.ts: whether the service or the product writes their bodies.
+// Compiles the built-in errors of an operation: in which form the service writes them.
 import { isDeepStrictEqual } from 'node:util'
+import type { Schema } from '@plant-store/json-schema'
 import {
   bodyFault,
   checkOfErrors,
   type ErrorFormat,
+  type DescribedError,
   findMisfit,
   findStatus,
   KNOWN_FORMS,
   type Operation,
   statusesOf,
+  type Template,
+  templateWriter,
   textOfSchema,
+  triedErrors,
   USUAL,
 } from '@plant-store/engine/for-compiler'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from '../read/document.ts'
 import type { NormalOperation } from './normal-form.ts'
-import { suggestErrorBody } from './error-branches.ts'
+import { has, writeTemplate } from './error-template.ts'
 import { derefEntries } from '../read/references.ts'
 import { findLocation } from '../read/source-locations.ts'
 import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
-import type { Context, ErrorOfProduct } from '../schemas/schemas.ts'
+import { valueCode } from './printing.ts'
+import type { Context } from '../schemas/schemas.ts'
 
 /** The media type of RFC 9457. It names the form, so no other form is used, even if the schema accepts one. */
 const PROBLEM = 'application/problem+json'
-/** The beginning of the errors that show an `errorBody`. */
-const BY_ITSELF = 'the service answers this error by itself, in a form that it does not know'
 const NO_BODY =
   'the service answers this error by itself, and no body could be made for it: write into product.ts an errorBody that fits'
-const NO_MESSAGE = 'and that has no place for the message'
-const WRITE = 'write into product.ts errorBody:'
 
-/** The formats of the service's own errors, by status. There are none if all are usual. */
+/** The formats of the built-in errors, by status. There are none if all are usual. */
 export function readErrors(context: Context, normal: NormalOperation): Operation['errors'] {
   if (normal.method === 'HEAD') return {} // its answers have no bodies
   reportUndescribed(context, normal)
@@ -45,18 +47,16 @@ export function readErrors(context: Context, normal: NormalOperation): Operation
 /** The formats of the errors that an operation describes. */
 function readFormats(context: Context, normal: NormalOperation): Operation['errors'] {
   const { path, responses } = normal
-  const statuses = (key?: string) => statusesOf(path, responses, key)
-  const own = Object.entries(responses).filter(([key]) => statuses(key).length > 0)
-  const hasContent = ([, { content }]: (typeof own)[number]) => derefEntries(content).length > 0
+  const statuses = (key: string) => statusesOf(path, responses, key)
+  const builtIn = Object.entries(responses).filter(([key]) => statuses(key).length > 0)
+  const hasContent = ([, { content }]: (typeof builtIn)[number]) => derefEntries(content).length > 0
   const errors: Record<string, ErrorFormat> = {}
-  const [keyOfFirst] = own.find(hasContent) ?? []
-  for (const [key, response] of own.filter(hasContent)) {
-    const undescribed = key === keyOfFirst ? statuses() : []
-    const origin = { operation: normal, statuses: statuses(key), undescribed }
+  for (const [key, response] of builtIn.filter(hasContent)) {
+    const origin = { operation: normal, statuses: statuses(key) }
     errors[key] = readError(context, origin, response)
   }
   const [first] = Object.values(errors)
-  for (const [key, response] of own.filter((entry) => !hasContent(entry))) {
+  for (const [key, response] of builtIn.filter((entry) => !hasContent(entry))) {
     if (statuses(key).join() === '404') continue // its method answers it, but for a segment like ".."
     errors[key] = undescribedFormat(context, first)
     const isWritten = findLocation(response) !== undefined // normal-form.ts may have added it
@@ -87,9 +87,8 @@ function undescribedFormat(
   { product, schemas }: Context,
   first: ErrorFormat | undefined,
 ): ErrorFormat {
-  if (first !== undefined && first.form !== 'product') return first
-  const isOfProduct = first !== undefined || product?.errorBody !== undefined
-  if (!isOfProduct) return USUAL
+  const isOfProduct = first?.form === 'product' || (!first && product?.errorBody !== undefined)
+  if (!isOfProduct) return first ?? USUAL
   const type = first?.type ?? USUAL.type
   return { type, form: 'product', schema: schemas.add(true) }
 }
@@ -97,8 +96,8 @@ function undescribedFormat(
 const NO_ERROR_CONTENT =
   'the service writes this error with a body, which says why: describe it in "content"'
 
-/** The operation of an error, and its statuses. */
-type Origin = Pick<ErrorOfProduct, 'operation' | 'statuses' | 'undescribed'>
+/** The operation of an error, and its statuses that the service answers by itself. */
+type Origin = Pick<DescribedError, 'operation' | 'statuses'>
 
 /** Reads the format of an error. */
 function readError(context: Context, origin: Origin, response: openapi.Response): ErrorFormat {
@@ -126,62 +125,106 @@ function isWritable({ type, media }: MediaType): boolean {
   return bodyKind(type) === 'json' || READABLE_TEXT.test(type)
 }
 
-function readJsonError(context: Context, origin: Origin, { type, media }: MediaType): ErrorFormat {
-  const { product, schemas, diagnostics, errorsOfProduct } = context
+function readJsonError(context: Context, origin: Origin, mediaType: MediaType): ErrorFormat {
+  const { type, media } = mediaType
+  const { product, schemas, diagnostics } = context
   const schema = schemas.add(media.schema ?? true)
   const check = schemas.check('body', { $ref: schema })
   const described = { ...origin, schema, check }
   const form = knownForms(type).find(
-    (name) => findMisfit(described, KNOWN_FORMS[name]) === undefined,
+    (name) => findMisfit(described, templateWriter(KNOWN_FORMS[name])) === undefined,
   )
-  if (form === undefined) {
-    const checkOfProduct = checkOfErrors(schemas.compiled, schema, check)
-    errorsOfProduct.push({ ...described, check: checkOfProduct, media })
+  if (form !== undefined) {
+    const properties = Object.keys(KNOWN_FORMS[form]).join(', ')
+    const text = `the service writes this error as { ${properties} }: errorBody is for other forms`
+    if (product?.errorBody) diagnostics.warn(media, text)
+    return { type, form }
+  }
+  const checkDescribed = checkOfErrors(schemas.compiled, schema, check)
+  return readUnknownForm(context, { ...described, check: checkDescribed }, mediaType)
+}
+
+/** The format of an error whose schema no known form fits: the product writes it, or a template is made of its schema. */
+function readUnknownForm(
+  context: Context,
+  described: DescribedError,
+  { type, media }: MediaType,
+): ErrorFormat {
+  const { product, schemas, diagnostics } = context
+  const { schema } = described
+  const refuse = (fault: string) => diagnostics.error(media, fault, 'schema')
+  if (product?.errorBody !== undefined) {
+    const fault = bodyFault(schemas.compiled, described, product.errorBody)
+    if (fault !== undefined) refuse(fault)
     return { type, form: 'product', schema }
   }
-  const members = Object.keys(KNOWN_FORMS[form](400, '')).join(', ')
-  const text = `the service writes this error as { ${members} }: errorBody is for other forms`
-  if (product?.errorBody) diagnostics.warn(media, text)
-  return { type, form }
-}
-
-/** Reports the errors that the product does not write. @returns a function that would write all of them, as TypeScript */
-export function checkErrorBody(context: Context): string | undefined {
-  const { product, schemas, diagnostics, errorsOfProduct } = context
-  if (errorsOfProduct.length === 0) return undefined
-  if (product?.errorBody === undefined) return suggestForErrors(context)
-  for (const described of errorsOfProduct) {
-    const fault = bodyFault(schemas.compiled, described, product.errorBody)
-    if (fault !== undefined) diagnostics.error(described.media, fault, 'schema')
+  const templates = writeTemplates(context, described)
+  if (templates === undefined) {
+    refuse(`${NO_BODY} ${textOfSchema(schemas.compiled, schema)}`)
+    return { type, form: 'product', schema }
   }
-  return undefined
+  reportTemplates(context, media, [...templates.values()])
+  return { type, form: 'template', schema, ...byStatus(templates) }
 }
 
-function suggestForErrors(context: Context): string {
-  const { root, product, schemas, diagnostics, errorsOfProduct } = context
-  const byForm = Map.groupBy(errorsOfProduct, ({ schema }) => schema)
-  const forms = [...byForm].map(([id, errors]) => ({ schema: schemas.nodeOf(id), errors }))
-  const undescribed = errorsOfProduct
-    .filter((error) => error.undescribed.length > 0)
-    .map((error) => ({ ...error, statuses: error.undescribed }))
-  const { text, written } = suggestErrorBody(root, forms, undescribed)
-  const report = product === undefined ? diagnostics.warn : diagnostics.error
-  for (const described of errorsOfProduct) {
-    const body = written.get(described)
-    if (body === undefined) {
-      const shown = textOfSchema(schemas.compiled, described.schema)
-      diagnostics.error(described.media, `${NO_BODY} ${shown}`, 'schema')
-      continue
-    }
-    const place = body.uses.includes('message') ? '' : `, ${NO_MESSAGE}`
-    report(described.media, `${BY_ITSELF}${place}: ${WRITE} ${text},`, 'schema')
+/** Says how the service writes an error. */
+function reportTemplates(
+  { diagnostics }: Context,
+  media: openapi.MediaType,
+  templates: readonly Template[],
+): void {
+  const [shown = null] = templates
+  const hasMessage = templates.every((template) => has(template, '$message'))
+  const place = hasMessage ? '' : ', which has no place for the message'
+  const text = `the service writes this error as ${valueCode(shown)}${place}: an errorBody in product.ts may write another body`
+  diagnostics.warn(media, text, 'schema')
+}
+
+/** The templates of an error, by status. @returns undefined if none fits one of the statuses */
+function writeTemplates(
+  context: Context,
+  described: DescribedError,
+): ReadonlyMap<number, Template> | undefined {
+  const written = new Map<number, Template>()
+  for (const status of described.statuses) {
+    const template = templateFor(context, { ...described, statuses: [status] }, status)
+    if (template === undefined) return undefined
+    written.set(status, template)
   }
-  return text
+  return written
 }
 
-/** Whether the text of an error shows an `errorBody` to paste: then nothing need be left out. */
-export function hasErrorBody(text: string): boolean {
-  return text.startsWith(BY_ITSELF)
+function templateFor(
+  { schemas, templates }: Context,
+  described: DescribedError,
+  status: number,
+): Template | undefined {
+  const { operation, schema } = described
+  const isFitting = (template: Template) =>
+    findMisfit(described, templateWriter(template)) === undefined
+  const key = `${schema} ${status}`
+  const earlier = templates.get(key)
+  if (earlier !== undefined && isFitting(earlier)) return earlier
+  const options = {
+    schemas: schemas.compiled,
+    checkOf: (part: Schema) => schemas.check('body', part),
+    tried: triedErrors(operation, status),
+  }
+  const template = writeTemplate(options, { $ref: schema })
+  if (template === undefined || !isFitting(template)) return undefined
+  templates.set(key, template)
+  return template
+}
+
+/** The template of most statuses, and those of the others. */
+function byStatus(templates: ReadonlyMap<number, Template>) {
+  const groups = [...Map.groupBy(templates, ([, template]) => valueCode(template)).values()]
+  const [[[, template] = [0, null]] = [], ...others] = groups.sort(
+    (before, after) => after.length - before.length,
+  )
+  return others.length === 0
+    ? { template }
+    : { template, statuses: Object.fromEntries(others.flat()) }
 }
 
 /** The names of the known forms that a media type allows. */

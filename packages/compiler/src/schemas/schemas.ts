@@ -9,20 +9,12 @@ import {
   type SchemaObject,
   Validator,
 } from '@plant-store/json-schema'
-import { type DescribedError, type ProductHooks, reasonOf } from '@plant-store/engine/for-compiler'
+import { type ProductHooks, reasonOf, type Template } from '@plant-store/engine/for-compiler'
 import type { Diagnostics } from '../read/diagnostics.ts'
 import { compileKeyword, isSchema } from '../read/keywords.ts'
 import { LEADS_NOWHERE, member, resolveReference, tryDeref } from '../read/references.ts'
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
 import { bytesRule, isFile, type ValueSyntax } from './shapes.ts'
-
-/** An error that the product has to write: it has a form that the service does not know. */
-export interface ErrorOfProduct extends DescribedError {
-  /** Its place in the document. */
-  readonly media: object
-  /** The statuses that the operation does not describe, and that have this form, because it is the first one. */
-  readonly undescribed: readonly number[]
-}
 
 /** The document to compile, with its schemas and its diagnostics. */
 export interface Context {
@@ -31,8 +23,8 @@ export interface Context {
   readonly diagnostics: Diagnostics
   /** The hooks of the product; undefined if no product is known for the document. */
   readonly product: ProductHooks | undefined
-  /** The errors that the product has to write: error-forms.ts adds them. */
-  readonly errorsOfProduct: ErrorOfProduct[]
+  /** The templates of errors, by the id of the schema and the status: see error-forms.ts. */
+  readonly templates: Map<string, Template>
 }
 
 /** A schema with a default: as in the document, and compiled. */

@@ -259,11 +259,15 @@ components:
         ask('/y?error=x', 400, /^{"code":"E400","text":"query\/error must be an integer/),
       ],
     },
-  'errors of the service itself in another form, without `errorBody`': responses(
-    OWN_FORM.replace('^E400$', '^E'),
-  ),
+  'errors of the service itself in another form, without `errorBody`: as a template that is made of their schema':
+    {
+      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }]\n${responses(OWN_FORM.replace('^E400$', '^E'))}`,
+      asks: [
+        ask('/x?a=b', 400, /^{"errors":\[{"code":"E400"}\],"message":"query\/a must be an int/),
+      ],
+    },
   'errors of the service itself for which no body can be made, without `errorBody`': responses(
-    OWN_FORM.replace('^E400$', '^(?!E)F$'),
+    OWN_FORM.replace('^E400$', '^(?!E)F$').replace('code: { ', 'code: { maxLength: 0, '),
   ),
   'errors of the service itself of which `errorBody` writes no member': {
     yaml: responses(

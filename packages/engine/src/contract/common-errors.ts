@@ -1,25 +1,35 @@
-// The errors outside of operations, such as those of unknown paths, have the format that the errors of the contract have in common.
+// The form of the errors outside of operations: the one that the errors of the contract have in common.
+import { isDeepStrictEqual } from 'node:util'
 import type { Compiled, ErrorFormat, Operation } from './compiled.ts'
 import { BUILT_IN_STATUSES, findStatus, formatOf, USUAL } from './error-forms.ts'
 import { fitsOutside } from './error-trials.ts'
 import type { ProductHooks } from './product-hooks.ts'
+import { exactJson } from '../http/json.ts'
+
+/** The format of a built-in error in an operation. */
+interface Counted {
+  readonly status: number
+  readonly format: ErrorFormat
+}
 
 /**
- * Finds the format of the errors outside of operations: the one of most built-in errors, counted for each operation and each
- * status; of equals, the first one in the contract. Operations that describe no error don't count. Neither does a format of the
- * product that what it writes for no operation doesn't fit, unless there is no other.
- * @returns the format, as `default`; nothing if it is the usual one
+ * Finds the formats of the errors outside of operations: those of most built-in errors, counted for each operation and each
+ * status; of equals, the first one in the contract. Operations that describe no error don't count. Neither does a format that
+ * an error outside doesn't fit, unless there is no other.
+ * @returns the format, as `default`, and by status where the template of a status differs; nothing if it is the usual one
  */
 export function commonErrors(contract: Compiled, product: ProductHooks): Operation['errors'] {
   const describing = contract.operations.filter(describesErrors)
-  const formats = describing.flatMap(({ errors }) =>
-    BUILT_IN_STATUSES.map((status) => formatOf(errors, status) ?? USUAL),
+  const counted = describing.flatMap(({ errors }) =>
+    BUILT_IN_STATUSES.map((status) => ({ status, format: formatOf(errors, status) ?? USUAL })),
   )
-  const fitting = fittingFormats(contract, product, formats)
-  const byKind = Map.groupBy(fitting, ({ type, form }) => `${form} ${type}`)
-  const [largest] = [...byKind.values()].sort((before, after) => after.length - before.length)
-  const common = largest?.[0] ?? firstOfProduct(contract, product)
-  return common === undefined ? {} : { default: common }
+  const byForm = Map.groupBy(fittingFormats(contract, product, counted), ({ format }) =>
+    formOf(format, product),
+  )
+  const [largest] = bySize(byForm)
+  if (largest !== undefined) return byStatus(largest)
+  const ofProduct = firstOfProduct(contract, product)
+  return ofProduct === undefined ? {} : { default: ofProduct }
 }
 
 /** Whether the contract says how an error looks that the service answers by itself. */
@@ -29,16 +39,44 @@ export function describesErrors({ method, responses }: Operation): boolean {
   return keys.some((key) => key !== undefined && Object.keys(responses[key] ?? {}).length > 0)
 }
 
-/** The formats without those of the product that what it writes for no operation doesn't fit. */
+/** The formats without those that an error outside doesn't fit. */
 function fittingFormats(
   contract: Compiled,
   product: ProductHooks,
-  formats: readonly ErrorFormat[],
-): readonly ErrorFormat[] {
-  const schemas = formats.flatMap((format) => (format.form === 'product' ? format.schema : []))
-  const distinct = [...new Set(schemas)]
-  const fitting = new Set(distinct.filter((schema) => fitsOutside(contract, product, schema)))
-  return formats.filter((format) => format.form !== 'product' || fitting.has(format.schema))
+  counted: readonly Counted[],
+): readonly Counted[] {
+  const distinct = Map.groupBy(counted, ({ format }) => exactJson(format))
+  return [...distinct.values()].flatMap((same) => {
+    const [first] = same
+    return first && fitsOutside(contract, product, first.format) ? same : []
+  })
+}
+
+/** A name that formats of one form share. Templates of one schema differ only in what they say of a status. */
+function formOf(format: ErrorFormat, { errorBody }: ProductHooks): string {
+  const isOfProduct = 'schema' in format && errorBody !== undefined
+  if (isOfProduct) return `product ${format.type}`
+  const schema = format.form === 'template' ? format.schema : ''
+  return `${format.form} ${schema} ${format.type}`
+}
+
+/** @param counted of one form */
+function byStatus(counted: readonly Counted[]): Operation['errors'] {
+  const common = commonest(counted)
+  const ofStatuses = Map.groupBy(counted, ({ status }) => status)
+  const entries = [...ofStatuses].map(([status, same]) => [status, commonest(same)] as const)
+  const different = entries.filter(([, format]) => !isDeepStrictEqual(format, common))
+  return { ...Object.fromEntries(different), default: common }
+}
+
+function commonest(counted: readonly Counted[]): ErrorFormat {
+  const [largest = []] = bySize(Map.groupBy(counted, ({ format }) => exactJson(format)))
+  return largest[0]?.format ?? USUAL
+}
+
+/** The groups, the largest first; of equals, the first one. */
+function bySize(groups: ReadonlyMap<string, readonly Counted[]>): (readonly Counted[])[] {
+  return [...groups.values()].sort((before, after) => after.length - before.length)
 }
 
 /** The first error that the product writes; undefined if it writes none. */
@@ -48,5 +86,5 @@ function firstOfProduct(
 ): ErrorFormat | undefined {
   if (errorBody === undefined) return undefined
   const formats = operations.flatMap(({ errors }) => Object.values(errors))
-  return formats.find(({ form }) => form === 'product')
+  return formats.find((format) => 'schema' in format)
 }

@@ -1,6 +1,7 @@
 // The types of a compiled contract: `npm run generate` writes it as plain values, so a start need
 // not parse YAML.
 import type { Schema } from '@plant-store/json-schema'
+import type { Template } from './error-templates.ts'
 
 export interface Compiled {
   readonly title: string
@@ -70,12 +71,19 @@ export interface Operation {
 }
 
 /**
- * A built-in error: its media type, and the writer of its body. The product writes the body by the
- * schema with this id. Or the engine writes it, as plain text or as JSON of a known form (see
- * `KNOWN_FORMS` in error-forms.ts).
+ * A built-in error: its media type, and how its body is written. A string, JSON of a known form (`KNOWN_FORMS` in
+ * error-forms.ts), or a template for the schema with this id. `product`: only the `errorBody` of the product can write it.
  */
 export type ErrorFormat =
   | { readonly type: string; readonly form: 'product'; readonly schema: string }
+  | {
+      readonly type: string
+      readonly form: 'template'
+      readonly schema: string
+      readonly template: Template
+      /** The templates of single statuses. */
+      readonly statuses?: Readonly<Record<number, Template>>
+    }
   | { readonly type: string; readonly form: 'text' | 'error' | 'problem' | 'code' | 'message' }
 
 export interface SecurityScheme {

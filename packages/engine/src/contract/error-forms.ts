@@ -1,16 +1,16 @@
-// Writes the service's own errors in the form that the contract describes.
+// Writes the built-in errors in the form that the contract describes.
 import type { ErrorFormat, Operation } from './compiled.ts'
+import { fillIn, type Template } from './error-templates.ts'
 import type { ProductHooks } from './product-hooks.ts'
 import { usualError, type WriteError } from '../http/error-answers.ts'
 import { exactJson } from '../http/json.ts'
-import { STATUS_CODES } from '../http/node.ts'
 import { reasonOf } from '../errors.ts'
 
 /** The statuses that the service answers by itself where a contract describes them. */
 export const BUILT_IN_STATUSES = [400, 401, 403, 404, 408, 413, 415, 417, 431, 500, 501, 503, 505]
 
 /**
- * The statuses of the service's own errors that a key of `responses` describes. Only a path with parameters has 404: some
+ * The statuses of built-in errors that a key of `responses` describes. Only a path with parameters has 404: some
  * segments, such as `..`, are no parameter.
  * @param key undefined for the statuses that no key describes
  */
@@ -45,35 +45,52 @@ export function formatOf(errors: Operation['errors'], status: number): ErrorForm
   return key === undefined ? first : errors[key]
 }
 
-/**
- * The forms of an error that the service knows, in the order in which they are tried: its own form, the form of RFC 9457, and
- * two common forms.
- */
+/** The forms of an error that are tried before a template is made, in this order: the built-in form, RFC 9457, two common ones. */
 export const KNOWN_FORMS = {
-  error: (error, message) => ({ error, message }),
-  problem: (status, detail) => ({
-    type: 'about:blank',
-    title: STATUS_CODES[status] ?? '',
-    status,
-    detail,
-  }),
-  code: (code, message) => ({ code, message }),
-  message: (_status, message) => ({ message }),
-} satisfies Record<string, WriteBody>
+  error: { error: '$status', message: '$message' },
+  problem: { type: 'about:blank', title: '$reason', status: '$status', detail: '$message' },
+  code: { code: '$status', message: '$message' },
+  message: { message: '$message' },
+} as const satisfies Record<string, Template>
 
 /** Makes the body of an error. */
 export type WriteBody = NonNullable<ProductHooks['errorBody']>
 
+/** Makes the function that fills in a template. */
+export function templateWriter(template: Template): WriteBody {
+  return (status, message, origin) => fillIn(template, { ...origin, status, message })
+}
+
+type OfTemplate = Extract<ErrorFormat, { readonly form: 'template' }>
+
+function statusWriter({ template, statuses = {} }: OfTemplate): WriteBody {
+  return (status, ...about) => templateWriter(statuses[status] ?? template)(status, ...about)
+}
+
+/**
+ * The function that writes the bodies of a format. The `errorBody` of the product wins over a template.
+ * @returns undefined for a string, and where the product lacks its `errorBody`
+ */
+export function bodyWriter(
+  format: ErrorFormat,
+  { errorBody }: Pick<ProductHooks, 'errorBody'>,
+): WriteBody | undefined {
+  const { form } = format
+  if (form === 'text') return undefined
+  if (form === 'product') return errorBody
+  if (form === 'template') return errorBody ?? statusWriter(format)
+  return templateWriter(KNOWN_FORMS[form])
+}
+
 /** Makes the function that writes the errors of an operation, or those outside of operations. */
-export function errorWriter(errors: Operation['errors'], { errorBody }: ProductHooks): WriteError {
+export function errorWriter(errors: Operation['errors'], product: ProductHooks): WriteError {
   return (status, message, origin) => {
-    const error = formatOf(errors, status)
-    if (error === undefined) return usualError(status, message, origin)
-    const { type, form } = error
+    const format = formatOf(errors, status)
+    if (format === undefined) return usualError(status, message, origin)
+    const { type, form } = format
     if (form === 'text') return textError(type, message)
-    if (form !== 'product') return { type, body: exactJson(KNOWN_FORMS[form](status, message)) }
     try {
-      const body = errorBody?.(status, message, origin)
+      const body = bodyWriter(format, product)?.(status, message, origin)
       if (body === undefined) throw new Error('it returned nothing')
       return { type, body: exactJson(body) }
     } catch (failure) {
@@ -83,7 +100,7 @@ export function errorWriter(errors: Operation['errors'], { errorBody }: ProductH
   }
 }
 
-/** An error as a text. The message is escaped where a client may read it as a page. */
+/** An error as a string. The message is escaped where a client may read it as a page. */
 function textError(type: string, message: string): ReturnType<WriteError> {
   const body = /html|xml/.test(type) ? escapeMarkup(message) : message
   return { type: `${type}; charset=utf-8`, body }

@@ -1,7 +1,8 @@
-// Tries the forms of the service's own errors: whether the bodies that a function writes fit the schemas of the contract.
+// Tries the forms of the built-in errors: whether the bodies that a function writes fit the schemas of the contract.
 import { inspect } from 'node:util'
-import type { Compiled, Operation } from './compiled.ts'
-import { statusesOf, type WriteBody } from './error-forms.ts'
+import type { Compiled, ErrorFormat, Operation } from './compiled.ts'
+import { bodyWriter, statusesOf, type WriteBody } from './error-forms.ts'
+import type { ErrorFacts } from './error-templates.ts'
 import type { ProductHooks } from './product-hooks.ts'
 import {
   alternativesOf,
@@ -41,6 +42,12 @@ function triedOrigin({ id, path }: DescribedError['operation']): ErrorOrigin {
     id: '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60',
     operationId: id,
   }
+}
+
+/** The errors of a status that a template is tried with. */
+export function triedErrors(operation: DescribedError['operation'], status: number): ErrorFacts[] {
+  const origin = triedOrigin(operation)
+  return MESSAGES.map((message) => ({ ...origin, status, message }))
 }
 
 /**
@@ -109,38 +116,36 @@ function errorOfBody(check: Check, write: () => unknown): string | undefined {
   }
 }
 
-/** The faults of the errors that the product writes, each text once. */
+/** The faults of the errors that the product writes, or would have to, each string once. */
 export function errorFaults(contract: Compiled, product: ProductHooks): readonly string[] {
   const { errorBody } = product
   const faults = new Set<string>()
-  for (const described of errorsOfProduct(contract, product)) {
+  for (const { format, ...described } of checkedErrors(contract, product)) {
     const { id } = described.operation
-    const fault = errorBody
-      ? bodyFault(contract.schemas, described, errorBody)
-      : `the errors of ${id} need errorBody: (status, message) => ... in the product`
-    if (fault !== undefined) faults.add(fault)
+    if (errorBody !== undefined) faults.add(bodyFault(contract.schemas, described, errorBody) ?? '')
+    else if (format.form === 'product')
+      faults.add(`the errors of ${id} need errorBody: (status, message) => ... in the product`)
   }
+  faults.delete('')
   return [...faults]
 }
 
-/** The errors whose form only the product knows. */
-function errorsOfProduct(
+type CheckedFormat = Extract<ErrorFormat, { readonly schema: string }>
+
+/** The errors whose bodies have to fit a schema: those of a template, and those that only the product can write. */
+function checkedErrors(
   { operations, schemas }: Compiled,
   { formats }: ProductHooks,
-): DescribedError[] {
+): (DescribedError & { readonly format: CheckedFormat })[] {
   const validator = new Validator(schemas, 'outgoing', formats)
   return operations.flatMap((operation) =>
-    Object.entries(operation.errors).flatMap(([key, error]) => {
-      if (error.form !== 'product') return []
-      const { schema } = error
+    Object.entries(operation.errors).flatMap(([key, format]) => {
+      if (!('schema' in format)) return []
+      const { schema } = format
       const checkSchema = validator.compile('body', { $ref: schema })
       const check = checkOfErrors(schemas, schema, checkSchema)
-      return {
-        operation,
-        statuses: statusesOf(operation.path, operation.errors, key),
-        schema,
-        check,
-      }
+      const statuses = statusesOf(operation.path, operation.errors, key)
+      return { operation, statuses, schema, check, format }
     }),
   )
 }
@@ -149,14 +154,17 @@ function errorsOfProduct(
 const CALLERS_IDS = ['a', '7', 'My.id-1_2', 'x'.repeat(64)]
 
 /**
- * Whether the errors of the product fit whatever a caller sends as `X-Request-Id`. They do not if they show the id, and their
- * schema asks for a UUID.
+ * Whether the errors fit whatever a caller sends as `X-Request-Id`. They do not if they show the id, and their schema asks for
+ * a UUID.
  */
 export function takesAnyId(contract: Compiled, product: ProductHooks): boolean {
-  const { errorBody } = product
-  if (errorBody === undefined) return true
-  const described = errorsOfProduct(contract, product)
-  return CALLERS_IDS.every((id) => described.every((error) => fitsWith(id, error, errorBody)))
+  const errors = checkedErrors(contract, product)
+  return CALLERS_IDS.every((id) =>
+    errors.every(({ format, ...described }) => {
+      const write = bodyWriter(format, product)
+      return write === undefined || fitsWith(id, described, write)
+    }),
+  )
 }
 
 /** Whether an error fits in each of its statuses, for a request of this id. */
@@ -167,17 +175,20 @@ function fitsWith(id: string, described: DescribedError, write: WriteBody): bool
   return statuses.every((status) => faultOf(status) === undefined)
 }
 
-/** Whether the product writes an error outside of operations that fits a schema. @param schema its id */
+/** Whether an error outside of operations fits, if it is written in this format. */
 export function fitsOutside(
   { schemas }: Pick<Compiled, 'schemas'>,
-  { errorBody, formats }: ProductHooks,
-  schema: string,
+  product: ProductHooks,
+  format: ErrorFormat,
 ): boolean {
-  if (errorBody === undefined) return false
-  const checkSchema = new Validator(schemas, 'outgoing', formats).compile('body', { $ref: schema })
-  const check = checkOfErrors(schemas, schema, checkSchema)
-  const write = () => errorBody(404, 'The reason', triedOrigin({ id: '', path: '/' }))
-  return errorOfBody(check, write) === undefined
+  if (!('schema' in format)) return true
+  const write = bodyWriter(format, product)
+  if (write === undefined) return false
+  const { schema } = format
+  const validator = new Validator(schemas, 'outgoing', product.formats)
+  const check = checkOfErrors(schemas, schema, validator.compile('body', { $ref: schema }))
+  const origin = triedOrigin({ id: '', path: '/' })
+  return errorOfBody(check, () => write(404, 'The reason', origin)) === undefined
 }
 
 /** How a schema is shown: as one line. */

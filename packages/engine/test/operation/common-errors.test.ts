@@ -20,6 +20,10 @@ const SCHEMAS = {
     '{ type: object, required: [code, message], properties: { code: { type: integer }, message: { type: string } }, additionalProperties: false }',
   Said: '{ type: object, required: [message], properties: { message: { type: string } }, additionalProperties: false }',
   Own: '{ type: object, required: [reason], properties: { reason: { type: string } }, additionalProperties: false }',
+  Listed:
+    '{ type: object, required: [errors], properties: { errors: { type: array, items: { type: string } } }, additionalProperties: false }',
+  Named:
+    '{ type: object, required: [name, text], properties: { name: { enum: [BAD_REQUEST, NOT_FOUND, INTERNAL] }, text: { type: string } }, additionalProperties: false }',
   Text: '{ type: string }',
 }
 type Name = keyof typeof SCHEMAS
@@ -34,8 +38,15 @@ const BODIES: Readonly<Record<Name, (status: number) => RegExp>> = {
   Coded: (status) => new RegExp(`^{"code":${status},"message":"[^"]+"}$`),
   Said: () => /^{"message":"[^"]+"}$/,
   Own: (status) => new RegExp(`^{"reason":"${status} [^"]+"}$`),
+  Listed: () => /^{"errors":\["[^"]+"\]}$/,
+  Named: (status) => new RegExp(`^{"name":"${nameFor(status)}","text":"[^"]+"}$`),
   Text: () => /^[A-Z][^{"]+$/,
 }
+function nameFor(status: number): string {
+  if (status >= 500) return 'INTERNAL'
+  return status === 404 ? 'NOT_FOUND' : 'BAD_REQUEST'
+}
+
 const errorBody = (status: number, message: string) => ({ reason: `${status} ${message}` })
 
 /** An error of a contract. */
@@ -144,6 +155,30 @@ const CASES: readonly (readonly [
     'Own',
     'application/own+json',
     { errorBody },
+  ],
+  [
+    'that of a template',
+    [`default: ${described('Listed', 'application/own+json')}`],
+    'Listed',
+    'application/own+json',
+  ],
+  [
+    'that of a template with names of statuses',
+    [`default: ${described('Named')}`, `default: ${described('Named')}`, `default: ${BOTH[0]}`],
+    'Named',
+    JSON_TYPE,
+  ],
+  [
+    'that of a template, where each status is described by itself',
+    [`'400': ${described('Named')}, '404': ${described('Named')}, 5XX: ${described('Named')}`],
+    'Named',
+    JSON_TYPE,
+  ],
+  [
+    'the form of most errors, beside a template',
+    [`default: ${BOTH[1]}`, `default: ${BOTH[1]}`, `default: ${described('Listed')}`],
+    'Problem',
+    PROBLEM_TYPE,
   ],
   [
     'the form of most errors: of operations',

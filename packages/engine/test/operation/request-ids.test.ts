@@ -32,7 +32,7 @@ type ErrorBody = NonNullable<ProductHooks['errorBody']>
 const showing: ErrorBody = (status, _message, { id }) => ({ status, id })
 
 /** Serves the contract. @returns a function that sends a request with an id, and reads the answer */
-async function serve(t: Test, schema: string, errorBody: ErrorBody) {
+async function serve(t: Test, schema: string, errorBody?: ErrorBody) {
   const folder = t.testdir({ 'openapi.yaml': contractWith(schema) })
   const file = pathToFileURL(`${folder}/openapi.yaml`).href
   const product = {
@@ -41,7 +41,7 @@ async function serve(t: Test, schema: string, errorBody: ErrorBody) {
     contract: { ...own.contract, file },
     collections: {},
     services: () => [{ get: async () => ({ status: 204 }) }],
-    errorBody,
+    ...(errorBody && { errorBody }),
   }
   const log = pino({ level: 'silent' })
   const app = await buildApp({ product, loadCompiler, config: readConfig('ids', {}), log })
@@ -73,6 +73,7 @@ for (const [what, schema, errorBody] of [
   ['a format', '{ type: string, format: uuid }', showing],
   ['a pattern', "{ type: string, pattern: '^[0-9a-f-]{36}$' }", showing],
   ['a length', '{ type: string, minLength: 36, maxLength: 36 }', showing],
+  ['the format in a template', '{ type: string, format: uuid }', undefined],
   [
     'an errorBody that throws',
     '{ type: string }',
@@ -81,7 +82,7 @@ for (const [what, schema, errorBody] of [
       return showing(status, message, origin)
     },
   ],
-] as const satisfies [string, string, ErrorBody][]) {
+] as const satisfies [string, string, ErrorBody | undefined][]) {
   t.test(`an id that breaks the errors is replaced by a new one: ${what}`, async (t) => {
     const send = await serve(t, schema, errorBody)
     for (const line of REQUESTS) {
@@ -101,7 +102,7 @@ for (const [what, schema, errorBody] of [
 }
 
 t.test('where the errors take any id, the id of the caller stays', async (t) => {
-  for (const errorBody of [showing, () => ({ status: 400, id: 'none' })]) {
+  for (const errorBody of [showing, () => ({ status: 400, id: 'none' }), undefined]) {
     const send = await serve(t, '{ type: string }', errorBody)
     for (const line of REQUESTS)
       for (const id of ['a', 'my.id', 'x'.repeat(64), UUID]) {

@@ -1,0 +1,247 @@
+// Writes the body of an error as a template, from its schema: what each property means, and constants where nothing is meant.
+import {
+  type ErrorFacts,
+  fillIn,
+  MAX_MESSAGE_LENGTH,
+  type Template,
+} from '@plant-store/engine/for-compiler'
+import {
+  allowedTypes,
+  alternativesOf,
+  type Check,
+  flattenedSchema,
+  isObject,
+  type Keywords,
+  type Schema,
+  type SchemaObject,
+} from '@plant-store/json-schema'
+import { constantOf, constantsOf } from './error-constants.ts'
+import {
+  booleanMeanings,
+  type Effort,
+  numberMeanings,
+  stringMeanings,
+  valueForStatus,
+} from './error-meanings.ts'
+import { mergedOf, propertiesOf, requiredOf, restOf, typesOf } from './merged-schema.ts'
+
+/** Levels of objects and lists below which only required properties are written. */
+const MAX_OPTIONAL_DEPTH = 2
+const MAX_DEPTH = 8
+const MAX_ALTERNATIVES = 20
+const MAX_ITEMS = 100
+/** Schemas of properties and items that are tried for one body. */
+const MAX_TRIED = 2000
+const MESSAGE = '$message'
+
+export interface TemplateOptions {
+  readonly schemas: Readonly<Record<string, Schema>>
+  readonly checkOf: (schema: Schema) => Check
+  /** The errors with which each template is tried: of one status, with different messages. */
+  readonly tried: readonly ErrorFacts[]
+}
+
+/** A part of a template. */
+interface Written {
+  readonly template: Template
+  /** Whether it tells something of the error: else any constant would do. */
+  readonly tells: boolean
+}
+
+/** Where a part stands. */
+interface Place {
+  /** The name of the property; of an item, that of its list. */
+  readonly name: string
+  readonly depth: number
+  /** Whether a string beside it has the message already. */
+  readonly isSaid: boolean
+}
+
+/** Writes a template for a schema. @returns undefined if no body that is tried fits */
+export function writeTemplate(options: TemplateOptions, schema: Schema): Template | undefined {
+  const byNames = new TemplateWriter(options, 0).write(schema)
+  if (byNames === undefined || has(byNames, MESSAGE)) return byNames
+  const inTitle = new TemplateWriter(options, 1).write(schema)
+  if (inTitle !== undefined && has(inTitle, MESSAGE)) return inTitle
+  const added = isObject(byNames) ? { ...byNames, message: MESSAGE } : byNames
+  if (fits(options, schema, added)) return added
+  const anywhere = new TemplateWriter(options, 2).write(schema)
+  return anywhere !== undefined && has(anywhere, MESSAGE) ? anywhere : byNames
+}
+
+/** Whether a placeholder stands in a template. */
+export function has(template: Template, placeholder: string): boolean {
+  if (typeof template === 'string') return template.split(':')[0] === placeholder
+  if (typeof template !== 'object' || template === null) return false
+  return Object.values(template).some((part: Template) => has(part, placeholder))
+}
+
+function fits({ checkOf, tried }: TemplateOptions, schema: Schema, template: Template): boolean {
+  const check = checkOf(schema)
+  return tried.every((facts) => check(fillIn(template, facts)).error === undefined)
+}
+
+/** Writes templates with one effort. */
+class TemplateWriter {
+  readonly #options: TemplateOptions
+  readonly #effort: Effort
+  /** The schemas of objects that are being written: none is written within itself. */
+  readonly #open = new Set<SchemaObject>()
+  #triedSchemas = 0
+
+  constructor(options: TemplateOptions, effort: Effort) {
+    this.#options = options
+    this.#effort = effort
+  }
+
+  write(schema: Schema): Template | undefined {
+    return this.#write(schema, { name: '', depth: 0, isSaid: false })?.template
+  }
+
+  #write(schema: Schema, place: Place): Written | undefined {
+    this.#triedSchemas += 1
+    if (place.depth > MAX_DEPTH || this.#triedSchemas > MAX_TRIED) return undefined
+    const alternatives = alternativesOf(schema, this.#flatten).slice(0, MAX_ALTERNATIVES)
+    let constant: Written | undefined
+    for (const alternative of alternatives) {
+      const candidates = this.#candidates(alternative, place)
+      const written = candidates.find(({ template }) => fits(this.#options, schema, template))
+      if (written?.tells === true) return written
+      constant ??= written
+    }
+    return constant
+  }
+
+  /** The parts that may fit a schema, the best one first. Each is made when it is needed. */
+  *#candidates(schema: unknown, place: Place): Generator<Written> {
+    const parts = this.#flatten(schema)
+    const merged = mergedOf(parts)
+    const types = typesOf(allowedTypes(schema, this.#flatten), merged)
+    const objects = types.includes('object') ? this.#objects(parts, place.depth) : []
+    const lists = types.includes('array') ? this.#lists(merged, place) : []
+    const containers = [...objects, ...lists]
+    if (!place.isSaid) yield* containers.filter(({ tells }) => tells)
+    for (const template of this.#meanings(types, merged, place.name))
+      yield { template, tells: true }
+    if (types.includes('null')) yield asConstant(null)
+    if (types.includes('array')) yield asConstant([])
+    yield* containers
+    yield* constantsOf(types, merged).map(asConstant)
+  }
+
+  /** What a string, a number or a boolean tells of the error. */
+  #meanings(types: readonly string[], merged: SchemaObject, name: string): Template[] {
+    const { maxLength, enum: values } = merged
+    const strings = types.includes('string') ? stringMeanings(name, merged, this.#effort) : []
+    const bounded = strings.map((template) => withBound(template, maxLength))
+    const numbers = types.some((type) => /number|integer/.test(type)) ? numberMeanings(name) : []
+    const booleans = types.includes('boolean') ? booleanMeanings(name) : []
+    const status = this.#options.tried[0]?.status ?? 0
+    const meant = Array.isArray(values) ? valueForStatus(values, status) : undefined
+    const constants = meant === undefined ? [] : [constantOf(meant)]
+    return [...bounded, ...numbers, ...booleans, ...constants]
+  }
+
+  #objects(parts: readonly SchemaObject[], depth: number): Written[] {
+    if (parts.some((part) => this.#open.has(part))) return []
+    for (const part of parts) this.#open.add(part)
+    const written = this.#properties(parts, depth)
+    for (const part of parts) this.#open.delete(part)
+    if (written === undefined) return []
+    const required = requiredOf(parts)
+    const telling = written.filter(([name, { tells }]) => tells || required.includes(name))
+    const needed = written.filter(([name]) => required.includes(name))
+    return [telling, written, needed].map(asObject)
+  }
+
+  /** The properties of an object. @returns undefined if nothing fits a required one */
+  #properties(parts: readonly SchemaObject[], depth: number): Properties | undefined {
+    const schemas = propertiesOf(parts)
+    const required = requiredOf(parts)
+    const names = new Set([...schemas.keys(), ...required])
+    if (names.size === 0 && this.#needsAnyName(parts)) names.add('message')
+    const schemaOf = (name: string) => schemas.get(name) ?? restOf(parts)
+    const isLast = (name: string) => this.#isContainer(schemaOf(name))
+    const written = new Map<string, Written>()
+    // Lists and objects come last: they need not repeat the message.
+    const sorted = [...names].sort((left, right) => Number(isLast(left)) - Number(isLast(right)))
+    for (const name of sorted) {
+      const isSaid = written.values().some(({ template }) => has(template, MESSAGE))
+      const place = { name: meaningOf(name, names), depth: depth + 1, isSaid }
+      const isRequired = required.includes(name)
+      const part = this.#property(schemaOf(name), place, isRequired)
+      if (part === undefined && isRequired) return undefined
+      if (part !== undefined) written.set(name, part)
+    }
+    return [...names].flatMap((name) => {
+      const part = written.get(name)
+      return part === undefined ? [] : [[name, part] as const]
+    })
+  }
+
+  /** An optional list or object is only written for the message. */
+  #property(schema: Schema, place: Place, isRequired: boolean): Written | undefined {
+    if (isRequired) return this.#write(schema, place)
+    if (this.#flatten(schema).some((part) => part['writeOnly'] === true)) return undefined
+    if (!this.#isContainer(schema)) return this.#write(schema, place)
+    if (place.isSaid || place.depth > MAX_OPTIONAL_DEPTH) return undefined
+    const written = this.#write(schema, place)
+    return written && has(written.template, MESSAGE) ? written : undefined
+  }
+
+  /** Whether an object that describes no property by its name gets one. */
+  #needsAnyName(parts: readonly SchemaObject[]): boolean {
+    const { minProperties = 0 } = mergedOf(parts)
+    return isObject(restOf(parts)) && (this.#effort > 1 || minProperties !== 0)
+  }
+
+  #isContainer(schema: Schema): boolean {
+    return /object|array/.test(allowedTypes(schema, this.#flatten).join())
+  }
+
+  #lists(
+    { prefixItems = [], items: rest, contains, minItems = 1 }: Keywords,
+    { name, depth, isSaid }: Place,
+  ): Written[] {
+    const schemas = prefixItems.length > 0 ? prefixItems : [rest ?? contains ?? true]
+    const place = { name, depth: depth + 1, isSaid }
+    const items = schemas.flatMap((schema) => this.#write(schema, place) ?? [])
+    const last = items.at(-1)
+    if (last === undefined || minItems > MAX_ITEMS) return []
+    const length = Math.max(minItems, items.length)
+    const template = Array.from({ length }, (_, index) => (items[index] ?? last).template)
+    return [{ template, tells: items.some(({ tells }) => tells) }]
+  }
+
+  readonly #flatten = (schema: unknown) =>
+    flattenedSchema<SchemaObject>(schema, ({ $ref }) => this.#options.schemas[String($ref)])
+}
+
+type Properties = (readonly [name: string, written: Written])[]
+
+function asObject(properties: Properties): Written {
+  const entries = properties.map(([name, { template }]) => [name, template])
+  return {
+    template: Object.fromEntries(entries) as Template,
+    tells: properties.some(([, { tells }]) => tells),
+  }
+}
+
+function asConstant(value: unknown): Written {
+  return { template: constantOf(value), tells: false }
+}
+
+/** What a property means beside the others: the `type` of RFC 9457 is a URI. */
+function meaningOf(name: string, names: ReadonlySet<string>): string {
+  const isProblem = names.has('title') && (names.has('status') || names.has('detail'))
+  return isProblem && name === 'type' ? 'problem type' : name
+}
+
+const BOUNDED: ReadonlySet<Template> = new Set([MESSAGE, '$path', '$reason'])
+
+/** Cuts what may be longer than a string may be. */
+function withBound(template: Template, maxLength: unknown): Template {
+  if (typeof template !== 'string' || typeof maxLength !== 'number') return template
+  const isCut = maxLength < MAX_MESSAGE_LENGTH && BOUNDED.has(template)
+  return isCut ? `${template}:${maxLength}` : template
+}

@@ -1,0 +1,71 @@
+// The body of an error as a template: JSON whose strings may stand for the status, the message and the request.
+import { shorten } from '../errors.ts'
+import type { ErrorOrigin } from '../http/error-answers.ts'
+import { STATUS_CODES } from '../http/node.ts'
+
+/**
+ * JSON in which some strings are placeholders: `$status`, `$message`, … `$message:60` has at most 60 characters. Two dollar
+ * signs at the beginning of a string stand for one.
+ */
+export type Template =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly Template[]
+  | { readonly [name: string]: Template }
+
+/** An error to write. */
+export interface ErrorFacts extends ErrorOrigin {
+  readonly status: number
+  /** For people. */
+  readonly message: string
+}
+
+/** The values of placeholders. */
+const PLACEHOLDERS: Readonly<Record<string, (facts: ErrorFacts) => string | number>> = {
+  $status: ({ status }) => status,
+  $statusString: ({ status }) => String(status),
+  /** Such as `E400`: many schemas allow only words as a code. */
+  $code: ({ status }) => `E${status}`,
+  $message: ({ message }) => message,
+  /** Such as `Bad Request`. */
+  $reason: ({ status }) => reasonPhrase(status),
+  /** Such as `BAD_REQUEST`. */
+  $reasonUpper: ({ status }) => words(status).toUpperCase(),
+  $reasonLower: ({ status }) => words(status).toLowerCase(),
+  $path: ({ path }) => path,
+  $id: ({ id }) => id,
+  $operationId: ({ operationId }) => operationId,
+  $time: () => new Date().toISOString(),
+  $day: () => new Date().toISOString().slice(0, 'yyyy-mm-dd'.length),
+  $seconds: () => Math.floor(Date.now() / 1000),
+  $milliseconds: () => Date.now(),
+}
+
+const reasonPhrase = (status: number) => STATUS_CODES[status] ?? ''
+const words = (status: number) => reasonPhrase(status).replaceAll(/\W+/g, '_')
+
+/** Whether a string stands for something else than itself. */
+export const isPlaceholder = (template: Template) =>
+  typeof template === 'string' && /^\$(?!\$)/.test(template)
+
+/** A string that stands for itself. */
+export const literal = (text: string) => (text.startsWith('$') ? `$${text}` : text)
+
+/** Fills in a template. @returns JSON. What no placeholder has as its name is left as it is */
+export function fillIn(template: Template, facts: ErrorFacts): unknown {
+  if (typeof template === 'string') return fillInString(template, facts)
+  if (Array.isArray(template)) return template.map((item: Template) => fillIn(item, facts))
+  if (typeof template !== 'object' || template === null) return template
+  const members = Object.entries(template).map(([name, value]) => [name, fillIn(value, facts)])
+  return Object.fromEntries(members)
+}
+
+function fillInString(template: string, facts: ErrorFacts): string | number {
+  if (!isPlaceholder(template)) return template.startsWith('$$') ? template.slice(1) : template
+  const [name = '', most] = template.split(':')
+  const value = PLACEHOLDERS[name]?.(facts) ?? template
+  return most === undefined ? value : shorten(String(value), Number(most))
+}
