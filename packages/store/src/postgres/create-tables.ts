@@ -1,3 +1,4 @@
+// Creates the tables of collections, also beside other replicas, and finds the columns of those that exist.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ACCESS_TOKENS,
@@ -6,7 +7,8 @@ import {
   StoreUnavailable,
   TOKENS_OWNER,
 } from '@plant-store/engine/for-store'
-import type { Query } from './pool.ts'
+import { type Dialect, distribute, putOnAllNodes } from './dialect.ts'
+import type { Pool, Query } from './pool.ts'
 import { otherKeys } from '../core/database.ts'
 import { errorCode } from './retries.ts'
 
@@ -15,12 +17,6 @@ export interface TableInfo {
   readonly name: string
   readonly type: KeyType
   readonly columns: readonly [owner: string, key: string, item: string]
-}
-
-/** The tables of the collections, and whether they are distributed over the nodes of a Citus. */
-export interface Schema {
-  readonly tables: readonly TableInfo[]
-  readonly isCitus: boolean
 }
 
 /** The table in which the version before kept access tokens, and its columns. */
@@ -45,14 +41,8 @@ const REFUSALS = /^(28|3D|42501)/
 const START_TIMEOUT = 10_000
 /** Milliseconds to wait for processes that make the same tables: on several nodes a table takes seconds. */
 const RACE_TIMEOUT = 60_000
-/** A session of a YugabyteDB bounds each statement: see session.ts. To make a table takes longer there. */
-const ALLOW_TIME = `SET LOCAL statement_timeout = ${RACE_TIMEOUT}; `
-/** Distributes a table ($1) by a column ($2), where that was not done. Citus runs what has one owner on one node. */
-const DISTRIBUTE = `SELECT create_distributed_table($1, $2)
-  WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
-/** Puts a table ($1) on each node. Tokens have one owner: on one node, its loss would refuse the callers of every node. */
-const COPY_TO_ALL = `SELECT create_reference_table($1)
-  WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
+
+type SchemaPool = Pick<Pool, 'write' | 'dialect'>
 
 /**
  * Creates the tables that the database lacks. Several processes may call this at the same time. Waits for a
@@ -61,10 +51,13 @@ const COPY_TO_ALL = `SELECT create_reference_table($1)
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, collections: Collections): Promise<Schema> {
+export async function prepareSchema(
+  pool: SchemaPool,
+  collections: Collections,
+): Promise<TableInfo[]> {
   for (const begun = performance.now(); ;) {
     try {
-      return await createTables(query, collections)
+      return await createTables(pool, collections)
     } catch (error) {
       const code = errorCode(error)
       const isStarting = error instanceof StoreUnavailable && !REFUSALS.test(code)
@@ -77,8 +70,10 @@ export async function prepareSchema(query: Query, collections: Collections): Pro
 }
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
-async function createTables(query: Query, collections: Collections): Promise<Schema> {
-  const { textType, isCitus, prefix } = await readProduct(query)
+async function createTables(pool: SchemaPool, collections: Collections): Promise<TableInfo[]> {
+  const query = pool.write
+  await assertUtf8(query)
+  const { dialect } = pool
   const existing = await readColumns(query, [OLD_TOKENS, ...Object.keys(collections)])
   const oldColumns = existing.get(OLD_TOKENS)?.columns ?? []
   const hasOldTokens = OLD_COLUMNS.every((name) => oldColumns.includes(name))
@@ -87,53 +82,38 @@ async function createTables(query: Query, collections: Collections): Promise<Sch
     const table = existing.get(name)
     if (table === undefined) {
       const takeOver = name === ACCESS_TOKENS && hasOldTokens
-      const text = createTable(name, keyTypeOf(key, textType), textType, takeOver)
-      await query(`${prefix}${text}`, [], RACE_TIMEOUT)
+      const text = createTable(dialect, name, key, takeOver)
+      await query(`${dialect.beforeTable}${text}`, [], RACE_TIMEOUT)
     }
-    if (isCitus) await distribute(query, name, table?.columns[0])
+    if (dialect.isDistributed) await place(query, name, table?.columns[0])
     tables.push(infoOf(name, key, table))
   }
-  return { tables, isCitus }
+  return tables
 }
 
-async function distribute(query: Query, name: string, owner = 'owner'): Promise<void> {
+/** Tokens have one owner: on one node, its loss would refuse the callers of every node. */
+async function place(query: Query, name: string, owner = 'owner'): Promise<void> {
   const table = `"${name}"`
-  if (name === ACCESS_TOKENS) await query(COPY_TO_ALL, [table], RACE_TIMEOUT)
-  else await query(DISTRIBUTE, [table, owner], RACE_TIMEOUT)
-}
-
-function keyTypeOf(key: KeyType, textType: string): string {
-  return key === 'text' ? textType : 'BIGINT'
-}
-
-/** What depends on the product. */
-interface Product {
-  /** The type of a text that is compared by bytes. */
-  readonly textType: string
-  readonly isCitus: boolean
-  /** What stands before a statement that makes a table. */
-  readonly prefix: string
+  const call = name === ACCESS_TOKENS ? putOnAllNodes(table) : distribute(table, owner)
+  await query(...call, RACE_TIMEOUT)
 }
 
 /** @throws {Error} for a database in another encoding than UTF-8 */
-async function readProduct(query: Query): Promise<Product> {
-  const { rows } = await query(
-    `SELECT current_setting('server_encoding') AS encoding, version() AS product,
-      to_regclass('pg_dist_partition') IS NOT NULL AS citus,
-      to_regclass('sys.iam_pg_role_mappings') IS NOT NULL AS dsql`,
-  )
-  const { encoding, product, citus, dsql } = rows[0] ?? {}
-  if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
-  // CockroachDB and Aurora DSQL compare all texts by bytes, and refuse this collation.
-  const isOfBytes = String(product).includes('Cockroach') || dsql === true
-  const textType = isOfBytes ? 'TEXT' : 'TEXT COLLATE "C"'
-  const prefix = String(product).includes('-YB-') ? ALLOW_TIME : ''
-  return { textType, isCitus: citus === true, prefix }
+async function assertUtf8(query: Query): Promise<void> {
+  const { rows } = await query(`SELECT current_setting('server_encoding') AS encoding`)
+  const encoding = String(rows[0]?.['encoding'])
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding} and must be UTF8`)
 }
 
 /** The statement that creates a table. An item is JSON text, which answers send unchanged. JSONB would change it. */
-function createTable(name: string, keyType: string, textType: string, takeOver: boolean): string {
-  const columns = `owner ${textType} NOT NULL, key ${keyType} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`
+function createTable(
+  { stringType }: Dialect,
+  name: string,
+  key: KeyType,
+  takeOver: boolean,
+): string {
+  const keyType = key === 'text' ? stringType : 'BIGINT'
+  const columns = `owner ${stringType} NOT NULL, key ${keyType} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`
   // One transaction: only the process that makes the table copies the tokens. A token that is revoked later stays revoked.
   if (takeOver) return `CREATE TABLE "${name}" (${columns}); ${TAKE_OVER}`
   return `CREATE TABLE IF NOT EXISTS "${name}" (${columns})`

@@ -15,6 +15,7 @@ import {
   StoreUnavailable,
 } from '@plant-store/engine/for-store'
 import { readAddress } from './address.ts'
+import { type Dialect, DialectReader } from './dialect.ts'
 import { type Calls, type Cells, Pipeline, type Statement } from './pipeline.ts'
 import {
   classify,
@@ -24,7 +25,7 @@ import {
   NoConnection,
   repeat,
 } from './retries.ts'
-import { type Row, Session, type SessionConfig } from './session.ts'
+import { type Row, Session, type SessionConfig, type SetUp } from './session.ts'
 
 /** The result of a statement: its rows, and how many rows it returned or wrote. */
 type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
@@ -65,6 +66,7 @@ export class Pool {
   readonly #reads: pg.Pool
   readonly #writes: pg.Pool
   readonly #log: Pick<StoreEvents['log'], 'error'> | undefined
+  readonly #dialects = new DialectReader()
   #ended: Promise<void> | undefined
   /** The statements that the server does not support, until they succeed: then something else was the reason, such as a trigger. */
   readonly #unsupported = new Map<string, StoreUnavailable>()
@@ -91,8 +93,12 @@ export class Pool {
     const writes = Math.max(size > 2 ? 2 : 1, Math.floor(size / 2))
     this.parallelReads = isShared ? 1 : size - writes
     this.parallelWrites = writes
-    this.#writes = openPool(address, writes, this.timeout)
-    this.#reads = isShared ? this.#writes : openPool(address, this.parallelReads, this.timeout)
+    const { timeout } = this
+    const dialects = this.#dialects
+    this.#writes = openPool(address, writes, { timeout, dialects })
+    this.#reads = isShared
+      ? this.#writes
+      : openPool(address, this.parallelReads, { timeout, dialects })
   }
 
   /** Runs a statement that changes nothing. */
@@ -118,6 +124,11 @@ export class Pool {
   /** @throws {StoreUnavailable} if the server has refused a statement that it does not support */
   assertSupported(): void {
     for (const unsupported of this.#unsupported.values()) throw unsupported
+  }
+
+  /** What depends on the server. @throws {Error} before the first statement has run */
+  get dialect(): Dialect {
+    return this.#dialects.current
   }
 
   get stats(): NonNullable<StoreStats['pool']> {
@@ -233,20 +244,24 @@ async function runUndone(session: Session, statement: Statement, calls: Calls): 
   return rows
 }
 
-/** @param timeout milliseconds for a statement, from when it is sent */
-function openPool(address: SessionConfig, max: number, timeout: number): pg.Pool {
+/** @param options with the milliseconds for a statement, from when it is sent */
+function openPool(
+  address: SessionConfig,
+  max: number,
+  options: Pick<SetUp, 'timeout' | 'dialects'>,
+): pg.Pool {
   const lost = new Set<string>()
+  const setUp = { ...options, lost, mostLost: max }
   const pool = new pg.Pool({
     ...address,
     max,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: START_TIMEOUT,
-    query_timeout: timeout,
+    query_timeout: options.timeout,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
     Client: Session,
-    onConnect: (session) =>
-      session instanceof Session ? session.setUp(timeout, lost, max) : undefined,
+    onConnect: (session) => (session instanceof Session ? session.setUp(setUp) : undefined),
   })
   pool.on('error', () => undefined) // an unused connection was closed
   pool.on('remove', (session) => {

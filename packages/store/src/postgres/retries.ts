@@ -41,7 +41,7 @@ const REFUSED = /^(42P01|42501|23|P0|53|55P03|57014|58|0A000)/
 const OF_STATEMENT = /^(42501|23|P0|53|55P03|57014|58|0A000)/
 /** The wait for a lock took too long. */
 const LOCKED = '55P03'
-/** A wait took too long, or was cancelled. A YugabyteDB bounds the whole statement: see session.ts. */
+/** A wait took too long, or was cancelled. Some servers bound the whole statement: `waitLimit` in dialect.ts. */
 const HELD_UP = /^(55P03|57014)$/
 /** Another session has the name of a prepared statement. */
 const UNPREPARED = /^(26000|42P05)$/

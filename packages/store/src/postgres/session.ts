@@ -1,9 +1,11 @@
+// A session of the server: its start, its settings and its end.
 import { readFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import pg from 'pg'
 import { reasonOf } from '@plant-store/engine/for-store'
+import { type Dialect, type DialectReader, processOf } from './dialect.ts'
 import { type Host, type Hosts, isSocket } from './hosts.ts'
 
 /** A row of a result, by its columns. */
@@ -36,10 +38,6 @@ const CHECK_CLIENT = `SET client_connection_check_interval = '100ms'`
  * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
  * (JIT) a statement that reads 20 of a million, for longer than it runs.
  */
-const PLANS = `set_config('plan_cache_mode', CASE WHEN to_regclass('pg_dist_partition') IS NOT NULL
-  THEN 'auto' ELSE 'force_generic_plan' END, false)` // Citus can't route a generic plan
-const IS_YUGABYTE = `version() LIKE '%-YB-%'`
-/** The other settings. */
 const SETTINGS = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
@@ -57,6 +55,17 @@ export interface SessionConfig extends pg.ClientConfig {
   readonly isBound?: boolean | undefined
   /** A file with the password. None if absent or empty. */
   readonly passwordFile?: string | undefined
+}
+
+/** How a session is set up. */
+export interface SetUp {
+  /** Milliseconds for a statement. */
+  readonly timeout: number
+  /** The server processes of connections that were closed. Processes that have ended are removed. */
+  readonly lost: Set<string>
+  /** The most of these processes that may live. */
+  readonly mostLost: number
+  readonly dialects: DialectReader
 }
 
 /** A connection to a server that takes writes. */
@@ -105,26 +114,21 @@ export class Session extends pg.Client {
     return callback === undefined ? connected : connected.then(() => callback(), callback)
   }
 
-  /**
-   * Sets the session up, before its first statement.
-   * @param timeout milliseconds for a statement
-   * @param lost the server processes of connections that were closed; the processes that have ended are removed
-   * @param mostLost the most of these processes that may live
-   * @throws {Error} if the server takes no writes, or still has more lost processes
-   */
-  async setUp(timeout: number, lost: Set<string>, mostLost: number): Promise<void> {
+  /** Sets the session up, before its first statement. */
+  async setUp(options: SetUp): Promise<void> {
     try {
-      await this.#prepare(timeout, lost, mostLost)
+      await this.#prepare(options)
     } catch (error) {
       await this.#leave()
       throw error
     }
   }
 
-  async #prepare(timeout: number, lost: Set<string>, mostLost: number): Promise<void> {
+  async #prepare({ timeout, lost, mostLost, dialects }: SetUp): Promise<void> {
     await this.#assertWritable()
+    const dialect = await dialects.read((text) => this.query<Row>(text))
     try {
-      await this.#configure(timeout)
+      await this.#configure(timeout, dialect)
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) throw error // a database that does not have these settings
     }
@@ -181,23 +185,22 @@ export class Session extends pg.Client {
   }
 
   /**
-   * The server ends a wait for a lock after a tenth of `timeout`: a statement may hold up others. See held-owners.ts. It must not end the wait for a synchronous standby: the commit
-   * would be visible, but not safe. In YugabyteDB, whose commits wait for a majority, `lock_timeout` does not bound such waits.
+   * The server ends a wait for a lock early: a statement may hold up others, see held-owners.ts. It must not end the wait for a
+   * synchronous standby: the commit would be visible, but not safe.
    */
-  async #configure(timeout: number): Promise<void> {
-    const settings = Object.entries(SETTINGS)
-    const calls = settings.map(([name, value]) => `set_config('${name}', '${value}', false)`)
-    const bound = `CASE WHEN ${IS_YUGABYTE} THEN set_config('statement_timeout', '${timeout / 2}', false)
-      ELSE set_config('lock_timeout', '${timeout / 10}', false) END`
-    const text = `SELECT ${BACKEND} AS backend, ${IS_YUGABYTE} AS yugabyte, ${bound}, ${PLANS}, ${calls.join(', ')}
+  async #configure(timeout: number, dialect: Dialect): Promise<void> {
+    const [waitLimit, part] = dialect.waitLimit
+    const settings = { ...SETTINGS, plan_cache_mode: dialect.plans, [waitLimit]: timeout * part }
+    const calls = Object.entries(settings).map(
+      ([name, value]) => `set_config('${name}', '${value}', false)`,
+    )
+    const text = `SELECT ${BACKEND} AS backend, ${calls.join(', ')}
       FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
-    const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one
-    const { rows } = await this.query<Row>(text, [pid])
+    const { rows } = await this.query<Row>(text, [processOf(this)])
     const backend = rows[0]?.['backend']
     if (typeof backend !== 'string') return
     this.isPrepared = true
-    // The next connection may lead to another node of a YugabyteDB, which knows nothing of this process.
-    if (rows[0]?.['yugabyte'] !== true) this.backend = backend
+    if (dialect.showsProcesses) this.backend = backend
     await this.query(CHECK_CLIENT)
   }
 }

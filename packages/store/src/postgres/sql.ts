@@ -6,7 +6,7 @@ const MAX_ENTRIES = 500
 
 /**
  * The statements of a table. Each has one owner, as its first parameter: a database that shards by owner runs it on one node.
- * They are as plain as poolers that shard must read them: SPQR takes no alias of a table to insert into, and no WINDOW clause.
+ * They are as plain as poolers that shard must read them: see dialect.ts.
  * `entries` alone reads all owners. A write returns the item that it wrote or deleted.
  */
 export function statements({ name, type, columns: [owner, key, item] }: TableInfo) {

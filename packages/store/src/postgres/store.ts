@@ -1,3 +1,4 @@
+// The shared store, on PostgreSQL.
 import { randomUUID } from 'node:crypto'
 import { makeReadQueue } from '../core/lists.ts'
 import { placeOf } from './address.ts'
@@ -103,9 +104,9 @@ export class PostgresStore implements Database {
 
 /** Makes the tables. @throws {Error} if the server shards, and does not route what has one owner */
 async function openTables(pool: Pool, collections: Collections): Promise<PostgresTable[]> {
-  const { tables, isCitus } = await prepareSchema(pool.write, collections)
+  const tables = await prepareSchema(pool, collections)
   const pooler = pool.isSharded ? 'pooler' : 'none'
-  const sharding = isCitus ? 'server' : pooler
+  const sharding = pool.dialect.isDistributed ? 'server' : pooler
   const opened = tables.map((table) => new PostgresTable(pool, table, sharding))
   if (sharding === 'pooler') await Promise.all(opened.map(assertRouted)) // a server routes, or fails
   return opened

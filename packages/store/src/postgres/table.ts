@@ -11,8 +11,9 @@ import {
   type Table,
 } from '../core/database.ts'
 import { idOf, timeLeft, toCells } from './cells.ts'
+import { isKeyTooLong } from './dialect.ts'
 import { callsOf, type Cells } from './pipeline.ts'
-import { errorCode, isLocked, isOfStatement } from './retries.ts'
+import { isLocked, isOfStatement } from './retries.ts'
 import { gather, type Gatherer } from './owner-batchers.ts'
 import type { Pool } from './pool.ts'
 import type { TableInfo } from './create-tables.ts'
@@ -28,8 +29,6 @@ const ROW_LENGTH = 1024
 /** The most bytes of an item that is found by its key: it may be as long as a request. */
 const FOUND_LENGTH = 16_384
 
-/** The code of the server's error if a row of an index is too long: Aurora DSQL takes 1 KiB for owner and key together. */
-const TOO_LARGE = /^54000$/
 const TOO_LONG = 'The owner and the key are together too long for the database'
 /** How often a delete may find no row that is there afterwards: others may create it meanwhile. */
 const MAX_DELETES = 3
@@ -105,7 +104,7 @@ export class PostgresTable implements Table {
   async create(owner: string, key: Key, text: string): Promise<string> {
     const write = { kind: 'create', owner, key, text, before: '' } as const
     const stored = await this.#writes.add(write).catch((error: unknown) => {
-      throw TOO_LARGE.test(errorCode(error)) ? new HttpError(400, TOO_LONG) : error
+      throw isKeyTooLong(error) ? new HttpError(400, TOO_LONG) : error
     })
     return stored ?? text
   }
