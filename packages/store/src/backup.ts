@@ -1,4 +1,4 @@
-// `npm run backup -- <words>`: saves, restores and checks the embedded store that DATABASE_URL names.
+// `npm run backup -- <words>`: saves, restores and checks the embedded store of DATABASE_URL.
 import { existsSync } from 'node:fs'
 import { type Product, readConfig } from '@plant-store/engine'
 import { oneOf, printError, readWords, runCommand } from '@plant-store/engine/for-commands'
@@ -11,7 +11,6 @@ const USAGE = `usage: backup save <file>                  copies the store, whic
 
   Beside <file>, <file>.sha256 has its checksum: save writes it, restore compares it.`
 
-/** Runs the command. */
 export function backup({ name, store: openStore }: Product): Promise<void> {
   return runCommand(USAGE, async ([word, ...words]) => {
     if (openStore === undefined) throw new Error('the product has no store to back up')

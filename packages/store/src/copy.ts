@@ -1,4 +1,4 @@
-// `npm run copy -- sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
+// `npm run copy -- sqlite:<file>`: copies everything from there to the store of DATABASE_URL.
 import { existsSync } from 'node:fs'
 import type { Database, Entry } from './core/database.ts'
 import { openDatabase } from './open.ts'
@@ -11,7 +11,6 @@ const USAGE = `usage: copy sqlite:<file>   copies everything from there to the s
 
   No service may use the file. After an interruption it can be run again.`
 
-/** Runs the command. */
 export function copy(product: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
     if (product.store === undefined) throw new Error('the product has no store to copy to')
@@ -25,14 +24,15 @@ export function copy(product: Product): Promise<void> {
     await using opened = new AsyncDisposableStack()
     const open = async (database: Config['DATABASE_URL']) =>
       opened.adopt(await openDatabase({ ...options, database }), (store) => store.close())
-    // The file is locked as by a service: no other process can write to it meanwhile.
+    // The copy locks the file like a service: no other process can write to it meanwhile.
     const counts = await copyStore(await open({ file }), await open(settings.DATABASE_URL))
     return [`${describeCounts(counts)} are copied`]
   })
 }
 
 /**
- * Copies the items of all collections, and the access tokens. It may be repeated: an item that the target has stays as it is.
+ * Copies the items of all collections, and the access tokens. It may be repeated: items already in
+ * the target stay as they are.
  * @returns the number of copied items, by the names of their collections
  * @throws {Error} if the target has another item with the same owner and key
  */

@@ -3,7 +3,7 @@ import type { Product } from '@plant-store/engine'
 
 export { openStore } from './open.ts'
 
-// A command imports only its own modules, so that it starts faster.
+// A command imports only its modules, to start faster.
 /**
  * `npm run backup`: saves, restores and checks the embedded store.
  * @example
@@ -27,7 +27,8 @@ export const backup = async (product: Product) => (await import('./backup.ts')).
  */
 export const copy = async (product: Product) => (await import('./copy.ts')).copy(product)
 /**
- * The collections of a product in a store in memory: for a test of a method without a network, in milliseconds.
+ * The collections of a product in a store in memory: for a test of a method without a network, in
+ * milliseconds.
  * @example
  * ```ts
  * import { product } from './product.ts'

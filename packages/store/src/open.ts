@@ -1,8 +1,10 @@
-// Opens the store that DATABASE_URL names.
+// Opens the store of DATABASE_URL.
 import { type OpenStore, StartupError, type StoreOptions } from '@plant-store/engine/for-store'
 import type { Database } from './core/database.ts'
 
-/** Names of collections: names that SQL takes without quotes, but not those of tables of earlier versions or of the database. */
+/**
+ * Valid in SQL without quotes. Names of tables in earlier versions and in databases are reserved.
+ */
 const TABLE_NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
 const RESERVED_NAME = /^(tokens|(sqlite|pg)_.*)$/i
 const NAME_ADVICE =
@@ -29,7 +31,7 @@ const NAME_ADVICE =
  */
 export const openStore: OpenStore = openDatabase
 
-/** Opens a store with its tables: for commands that read and write them. @throws {StartupError} */
+/** Opens a store, and shows its tables to commands. @throws {StartupError} */
 export async function openDatabase(options: StoreOptions): Promise<Database> {
   checkNames(Object.keys(options.collections))
   if ('file' in options.database) {
@@ -40,7 +42,7 @@ export async function openDatabase(options: StoreOptions): Promise<Database> {
   return PostgresStore.open(options.database.url, options)
 }
 
-/** @throws {StartupError} if a name can't be that of a table, or two are the same as SQLite compares them */
+/** @throws {StartupError} if a name can't be that of a table, or SQLite compares two as equal */
 function checkNames(names: readonly string[]): void {
   const byTable = Map.groupBy(names, (name) => name.toLowerCase())
   for (const same of byTable.values()) {

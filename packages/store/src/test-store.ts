@@ -1,9 +1,10 @@
+// A store in memory, for tests of methods.
 import { openCollections, type Product, readConfig } from '@plant-store/engine'
 import { openStore } from './open.ts'
 
 /**
- * Opens an embedded store in memory, for a test of methods without a network. It is empty, and its own: no other call sees its
- * items. It is gone when nobody uses it any more.
+ * Opens an empty embedded store in memory, which no other call shares. It is gone with its last
+ * user.
  * @returns the collections of the product by name, as `services` gets them
  */
 export async function testStore<Collections>(product: Product<Collections>): Promise<Collections> {

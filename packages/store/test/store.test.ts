@@ -237,7 +237,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     const collections = { plants: { schema: 'Plant', key: 'text' } } as const
     await t.rejects(reopen({ ...product, collections }), {
       name: 'StartupError',
-      message: 'the keys of the collection plants are no text',
+      message: 'the collection plants has keys of another type than text',
     })
   })
 

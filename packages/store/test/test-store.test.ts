@@ -22,7 +22,9 @@ t.test('it is the embedded store: exact, ordered, atomic, and checked by the sch
   t.equal((await notes.find('ann', 'a'))?.count, 32n, 'no change is lost')
   const wrong = { name: 7 } as never
   await t.rejects(plants.create('ann', 1n, wrong), { message: /does not fit the schema Plant/ })
-  await t.rejects(plants.list('ann', { cursor: 'x' }), { message: 'No page has given this cursor' })
+  await t.rejects(plants.list('ann', { cursor: 'x' }), {
+    message: 'The cursor is not from a page of this collection',
+  })
 })
 
 t.test('each store is its own, and leaves no file', async (t) => {

@@ -49,9 +49,9 @@ t.test('commands show what is in a store as escapes, and no text adds a line', a
     db.exec(`CREATE VIEW "${owner}" AS SELECT 1`)
   }
   const checked = await run(program('backup', 'check'), environment)
-  t.match(checked, { code: 1, stderr: /^its view \\u001b.* is not one that this program makes\n$/ })
+  t.match(checked, { code: 1, stderr: /^its view \\u001b.* is not made by this program\n$/ })
   const started = await run(program('main'), { ...environment, PORT: '0', ADMIN_PORT: '0' })
-  t.match(started, { code: 1, stdout: 'is not one that this program makes' })
+  t.match(started, { code: 1, stdout: 'is not made by this program' })
   for (const { stdout, stderr } of [list, copied, checked]) t.notMatch(stdout + stderr, RAW)
 })
 

@@ -1,7 +1,8 @@
+// Gathers items into batches, and refuses items waiting too long.
 import { StoreBusy } from '@plant-store/engine/for-store'
 import { FairQueue, type Queued } from './fair-queue.ts'
 
-/** An item of a batch, with the functions that settle its caller's promise. */
+/** An item of a batch, with the functions to settle its caller's promise. */
 export interface Batched<Item, Value> extends Queued {
   readonly item: Item
   readonly resolve: (value: Value) => void
@@ -10,49 +11,63 @@ export interface Batched<Item, Value> extends Queued {
   timer?: NodeJS.Timeout
 }
 
-/** How items are gathered. */
 export interface BatchOptions<Item> {
-  /** The most that one batch may cost. A batch has at least one item. */
+  /** A batch may cost more only with a single item. */
   readonly maxCost: number
-  /** The cost of an item, from 1; 1 if absent. */
+  /** From 1; 1 if absent. */
   readonly costOf?: (item: Item) => number
-  /** The flow of an item, for example its caller. Flows take turns. Within a flow, the earliest deadline goes first. */
+  /**
+   * The flow of an item, for example its caller. Flows take turns. Within a flow, the earliest
+   * deadline goes first.
+   */
   readonly flowOf?: (item: Item) => string
-  /** The most that one flow may cost in a batch; `maxCost` if absent. A flow has at least one item. */
+  /** `maxCost` if absent. A flow may cost more only with a single item. */
   readonly maxCostOfFlow?: number
   /** How many batches may be under way at a time; 1 if absent. */
   readonly parallel?: number
-  /** Whether an item that arrives by itself begins at once, instead of at the end of the turn of the event loop. */
+  /**
+   * Whether an item arriving alone begins at once, instead of at the end of the turn of the event
+   * loop.
+   */
   readonly isEager?: boolean
-  /** Adaptive LIFO: whether an item with three quarters of its time left goes before older ones of its flow. */
+  /**
+   * Adaptive LIFO: whether an item with three quarters of its time left goes before older ones of
+   * its flow.
+   */
   readonly isFreshFirst?: boolean
-  /** Milliseconds until an item must be settled. An item that has waited for nearly all of them is refused. */
+  /**
+   * Milliseconds until an item must be settled. After nearly all of them in the queue, it is
+   * refused.
+   */
   readonly timeout?: number
 }
 
-/** The part of its time that an item must have left to begin. */
+/** The least part of its time for an item to begin. */
 const LEAST_TIME = 1 / 8
-/** The part of its time that an item must have left to count as fresh. */
+/** The least part of its time for an item to count as fresh. */
 const FRESH_TIME = 3 / 4
-/** One error for all: in a flood its stack would cost too much. */
+/** One error for all: in a flood, making stacks would cost too much. */
 const TOO_MANY = new StoreBusy('too many requests wait')
 
-/** Gathers items into batches. Items share a batch if they arrive in one turn of the event loop, or while others run. */
+/**
+ * Gathers items into batches. Items share a batch if they arrive in one turn of the event loop, or
+ * while others run.
+ */
 export class Batcher<Item, Value> {
   readonly #run: (batch: readonly Batched<Item, Value>[]) => unknown
   readonly #options: BatchOptions<Item>
   readonly #queue = new FairQueue<Batched<Item, Value>>()
   #running = 0
   #isScheduled = false
-  /** How many items were added in this turn of the event loop. */
+  /** The items added in this turn of the event loop. */
   #added = 0
   /** Whether at most one item was added in the last turn with items. */
   #isQuiet = true
   #idle: PromiseWithResolvers<undefined> | undefined
 
   /**
-   * @param run handles a batch and settles its items. The batch is under way until `run` returns. If `run` fails, the
-   * items that are not settled are rejected.
+   * @param run handles a batch and settles its items. The batch is under way until `run` returns.
+   * If `run` fails, its unsettled items are rejected.
    */
   constructor(
     run: (batch: readonly Batched<Item, Value>[]) => unknown,
@@ -64,16 +79,17 @@ export class Batcher<Item, Value> {
 
   /**
    * Adds an item to a batch.
-   * @param until the time by which the item must be settled, on the clock of `performance.now()`; after `timeout` if absent
+   * @param until the deadline of the item, on the clock of `performance.now()`; after `timeout` if
+   * absent
    * @returns the value with which `run` resolves the item
    * @throws {StoreBusy} if the batch of the item does not begin in time
-   * @throws the error that `costOf` or `flowOf` throws for the item
+   * @throws the error of `costOf` or `flowOf` for the item
    */
   add(item: Item, until?: number): Promise<Value> {
     const { flowOf, costOf, timeout = Infinity } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     const flow = flowOf?.(item) ?? ''
-    const cost = costOf?.(item) ?? 1 // before the item is queued, so that an error of `costOf` rejects this item only
+    const cost = costOf?.(item) ?? 1 // before the item is queued, so that an error of `costOf` rejects only this item
     const deadline = until ?? performance.now() + timeout
     const batched: Batched<Item, Value> = { item, cost, deadline, resolve, reject }
     const isAlone = this.#isAlone
@@ -83,14 +99,17 @@ export class Batcher<Item, Value> {
     return promise
   }
 
-  /** Adds an item that has nothing to wait for if it begins at once: then it is not run. @returns undefined for such an item */
+  /**
+   * Adds an item that only waits for others, and has nothing to run. @returns undefined if it need
+   * not wait
+   */
   addUnlessAlone(item: Item): Promise<Value> | undefined {
     if (!this.#isAlone) return this.add(item)
     this.#arrive()
     return undefined
   }
 
-  /** How many items wait for their batch to begin. */
+  /** The items whose batch has not begun. */
   get waiting(): number {
     return this.#queue.length
   }
@@ -105,14 +124,14 @@ export class Batcher<Item, Value> {
     return this.#running === 0 && this.#queue.isEmpty
   }
 
-  /** Waits until all items that were added are handled. */
+  /** Waits until all added items are handled. */
   idle(): Promise<undefined> {
     if (this.isIdle) return Promise.resolve(undefined)
     this.#idle ??= Promise.withResolvers<undefined>()
     return this.#idle.promise
   }
 
-  /** Whether an item that is added now may begin at once, because no other item waits or runs. */
+  /** Whether an item added now may begin at once, because no other item waits or runs. */
   get #isAlone(): boolean {
     const isEager = this.#options.isEager === true
     return isEager && this.#isQuiet && !this.#isScheduled && this.#running === 0

@@ -15,7 +15,6 @@ import type { Database, Table } from './database.ts'
 import { isKey, isOwner, MAX_KEY_BYTES } from './keys.ts'
 import { readList } from './lists.ts'
 
-/** The collection of a table. */
 export class StoredCollection<Item, K extends Key> implements Collection<Item, K> {
   readonly #database: Database
   readonly #table: Table
@@ -74,7 +73,8 @@ export class StoredCollection<Item, K extends Key> implements Collection<Item, K
   }
 
   #toText(item: Item): string {
-    // A promise is refused as an item. Nobody else handles its rejection, which would end the process.
+    // A promise is refused as an item. Nobody else handles its rejection, which would end the
+    // process.
     if (item instanceof Promise) item.catch(() => undefined)
     return this.#write(item)
   }
@@ -84,7 +84,10 @@ export class StoredCollection<Item, K extends Key> implements Collection<Item, K
   }
 }
 
-/** Whether an item can be stored under an owner and a key. Under any other, there is no item to find. */
+/**
+ * Whether an item can be stored under an owner and a key. Under any other, there is no item to
+ * find.
+ */
 function canExist(owner: string, key: Key): boolean {
   return isOwner(owner) && isKey(key)
 }

@@ -1,8 +1,8 @@
-// The number of items in each collection, and its words.
+// Counts the items in each collection, and describes the counts.
 import { ACCESS_TOKENS } from '@plant-store/engine/for-store'
 import type { Database } from './database.ts'
 
-/** Counts the items of each collection, up to the most that `entries` returns. */
+/** Counts the items of each collection, but no more than `entries` returns. */
 export async function countItems({
   tables,
 }: Pick<Database, 'tables'>): Promise<Readonly<Record<string, number>>> {
@@ -13,7 +13,7 @@ export async function countItems({
   return Object.fromEntries(await Promise.all(counts))
 }
 
-/** Describes the counts of collections in words: "2 items and 1 tokens". */
+/** Describes counts of collections: "2 items and 1 tokens". */
 export function describeCounts(counts: Readonly<Record<string, number>>): string {
   const words = Object.entries(counts).map(
     ([name, count]) => `${count} ${name === ACCESS_TOKENS ? 'tokens' : name}`,

@@ -1,4 +1,4 @@
-// A cursor: the key after which a page begins, in base64url (RFC 4648, section 5).
+// A cursor: the last key before a page, in base64url (RFC 4648, section 5).
 import { HttpError, type Key, type KeyType } from '@plant-store/engine/for-store'
 import { isKey } from './keys.ts'
 
@@ -9,7 +9,7 @@ export function toCursor(key: Key): string {
   return bytes.toString('base64url')
 }
 
-/** @throws {HttpError} 400 for a string that {@link toCursor} does not write */
+/** @throws {HttpError} 400 for a string never written by {@link toCursor} */
 export function fromCursor(type: KeyType, cursor: string): Key {
   const bytes = Buffer.from(cursor, 'base64url')
   const isLong = bytes.length === 8
@@ -17,6 +17,6 @@ export function fromCursor(type: KeyType, cursor: string): Key {
   const key = type === 'text' ? bytes.toString() : number
   // base64url has several spellings of the same bytes. `toCursor` writes only one of them.
   if (!isKey(key) || toCursor(key) !== cursor)
-    throw new HttpError(400, 'No page has given this cursor')
+    throw new HttpError(400, 'The cursor is not from a page of this collection')
   return key
 }

@@ -1,10 +1,10 @@
-// A database with the tables of collections: the interface that SQLite and PostgreSQL have in common.
+// A database with the tables of collections: the common interface of SQLite and PostgreSQL.
 import type { Key, KeyType, Store } from '@plant-store/engine/for-store'
 import type { Batcher } from './batch.ts'
 
-/** Says that a table was made for another type of keys. */
+/** The message for a table with keys of another type. */
 export const otherKeys = (name: string, type: KeyType) =>
-  `the keys of the collection ${name} are no ${type}: give it another name, or its keys the type that they had`
+  `the collection ${name} has keys of another type than ${type}: rename it, or restore the type of its keys`
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 
@@ -15,20 +15,25 @@ export interface Entry {
   readonly text: string
 }
 
-/** A chunk of a list: it ends at the first bound that it reaches, but has at least one row. */
+/**
+ * The bounds of a chunk of a list. It ends at the first bound reached, but has at least one row.
+ */
 export interface Chunk {
   readonly owner: string
-  /** The key after which it begins; absent: from the first one. */
+  /** Exclusive; absent: from the first key. */
   readonly after: Key | undefined
-  /** The most rows. */
+  /** In rows. */
   readonly most: number
-  /** The length in bytes, or characters, after which no further row is read. */
+  /** In bytes, or in characters. Only the last row may exceed it. */
   readonly length: number
-  /** The key after which no further row is read. */
+  /** The key of the last row, at most. */
   readonly end?: Key | undefined
 }
 
-/** The rows of a chunk: items as JSON with commas between, the key of the last row if there is one, and whether more rows follow. */
+/**
+ * The rows of a chunk: items as JSON with commas between, the key of the last row if there is one,
+ * and whether more rows follow.
+ */
 export interface Rows {
   readonly text: string
   readonly count: number
@@ -36,7 +41,10 @@ export interface Rows {
   readonly hasMore: boolean
 }
 
-/** The table of a collection in a database: the methods of `Collection` with items as JSON texts, and chunks of lists. */
+/**
+ * The table of a collection in a database: the methods of `Collection` with items as JSON, and
+ * chunks of lists.
+ */
 export interface Table {
   readonly key: KeyType
   create(owner: string, key: Key, text: string): Promise<string>
@@ -47,32 +55,44 @@ export interface Table {
     change: (text: string) => string | undefined,
   ): Promise<string | undefined>
   delete(owner: string, key: Key): Promise<boolean>
-  /** Reads a chunk in one moment. @param deadline when it must be read, on the clock of `performance.now()` */
+  /** Reads a chunk in one moment. @param deadline on the clock of `performance.now()` */
   read(chunk: Chunk, deadline: number): Promise<Rows>
-  /** The key of the row `count` places after a key, or after the beginning; undefined if there are fewer rows. */
+  /**
+   * The key of the row `count` places after a key, or after the beginning; undefined if there are
+   * fewer rows.
+   */
   skip(
     owner: string,
     after: Key | undefined,
     count: number,
     deadline: number,
   ): Promise<Key | undefined>
-  /** The next rows of all owners, by owner and key, after an entry or from the first row. Empty after the last row. */
+  /**
+   * The next rows of all owners, by owner and key, after an entry or from the first row. Empty
+   * after the last row.
+   */
   entries(after?: Entry): Promise<Entry[]>
 }
 
-/** A slot in the queue of reads: for a chunk of a long list, which has at most this many rows. */
-export interface Slot {
+/** A read in the queue: of a chunk of a long list, with at most this many rows. */
+export interface ChunkRead {
   readonly owner: string
   readonly rows: number
   readonly read: (deadline: number) => Promise<unknown>
 }
 
-/** A store, and what its collections need of it. Every method may fail with StoreUnavailable (errors.ts). */
+/**
+ * A store with its tables, for its collections. Every method may fail with StoreUnavailable
+ * (errors.ts).
+ */
 export interface Database extends Store {
   /** By the names of the collections. */
   readonly tables: ReadonlyMap<string, Table>
-  /** Milliseconds for an operation. An embedded store bounds only the chunks of lists, which wait for one another. */
+  /**
+   * Milliseconds for an operation. An embedded store bounds only chunks of lists, which wait for
+   * one another.
+   */
   readonly timeout: number
   /** The queue for the chunks of long lists: see `makeReadQueue` in lists.ts. */
-  readonly reads: Batcher<Slot, unknown>
+  readonly reads: Batcher<ChunkRead, unknown>
 }

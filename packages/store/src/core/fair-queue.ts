@@ -1,10 +1,11 @@
-// Fair queueing: the items that wait, in flows that take turns (https://en.wikipedia.org/wiki/Fair_queuing).
+// Fair queueing: waiting items in flows, which take turns
+// (https://en.wikipedia.org/wiki/Fair_queuing).
 
-/** An item that waits. */
+/** A waiting item. */
 export interface Queued {
   /** From 1. */
   readonly cost: number
-  /** When it must be settled, on the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   readonly deadline: number
 }
 
@@ -12,13 +13,16 @@ export interface Queued {
 export interface BatchBounds {
   /** A batch has at least one item, whatever it costs. */
   readonly maxCost: number
-  /** A flow has at least one item in a batch, if the item fits into the batch, whatever it costs. */
+  /** A flow has at least one item in a batch, if it fits into the batch, whatever it costs. */
   readonly maxCostOfFlow: number
-  /** An item with a later deadline is fresh: the fresh ones of a flow go first. Infinity: in the order of deadlines. */
+  /**
+   * Items with a later deadline are fresh: the fresh ones of a flow go first. Infinity: in the
+   * order of deadlines.
+   */
   readonly freshAfter: number
 }
 
-/** The items that wait, by flows. The flow that was served last is the last one. */
+/** The waiting items, by flows. The flow served last stands at the end. */
 export class FairQueue<Item extends Queued> {
   readonly #flows = new Map<string, Flow<Item>>()
 
@@ -26,14 +30,13 @@ export class FairQueue<Item extends Queued> {
     return this.#flows.size === 0
   }
 
-  /** How many items wait. */
+  /** The number of waiting items. */
   get length(): number {
     let length = 0
     for (const flow of this.#flows.values()) length += flow.length
     return length
   }
 
-  /** Whether an item of a flow waits. */
   has(name: string): boolean {
     return this.#flows.has(name)
   }
@@ -67,7 +70,7 @@ export class FairQueue<Item extends Queued> {
     return batch
   }
 
-  /** A flow that was served goes behind the others. */
+  /** Puts a served flow behind the others. */
   #moveBack(name: string, flow: Flow<Item>): void {
     this.#flows.delete(name)
     if (flow.length > 0) this.#flows.set(name, flow)
@@ -90,12 +93,15 @@ class Flow<Item extends Queued> {
     this.#items.splice(this.#items.indexOf(item), 1)
   }
 
-  /** Takes as many items as fit. @param isFirst whether the batch has no item yet: then the first one always fits */
+  /**
+   * Takes as many items as fit. @param isFirst whether the batch has no item yet: then the first
+   * one always fits
+   */
   take(isFirst: boolean, { maxCost, maxCostOfFlow, freshAfter }: BatchBounds): Item[] {
     const start = this.#startOf(freshAfter)
     let cost = 0
     let end = start
-    // To copy the items would cost too much in a flood.
+    // Items are moved only once, at the end: copying each would cost too much in a flood.
     for (let item = this.#items[start]; item !== undefined; item = this.#items[end]) {
       const isFirstOfFlow = end === start
       const fits = cost + item.cost <= maxCost
@@ -108,13 +114,19 @@ class Flow<Item extends Queued> {
     return this.#items.splice(start, end - start)
   }
 
-  /** Adaptive LIFO: in a flood, items that are not fresh would be late anyway. If no item is fresh, the oldest is first. */
+  /**
+   * Adaptive LIFO: in a flood, older items would be late anyway. If no item is fresh, the oldest is
+   * first.
+   */
   #startOf(freshAfter: number): number {
     const start = this.#firstAfter(freshAfter)
     return start === this.#items.length ? 0 : start
   }
 
-  /** The index of the first item with a later deadline, by halves: in a flood, thousands wait. */
+  /**
+   * The index of the first item with a later deadline, by binary search: in a flood, thousands
+   * wait.
+   */
   #firstAfter(time: number): number {
     let from = 0
     let to = this.#items.length

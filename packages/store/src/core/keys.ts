@@ -1,11 +1,14 @@
-// Which owners and keys both databases can store, and find again.
+// Tells which owners and keys both databases can store, and find again.
 import { type Key, MAX_OWNER_BYTES } from '@plant-store/engine/for-store'
 import { INT64_MAX, INT64_MIN } from './database.ts'
 
-/** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
+/** In UTF-8. PostgreSQL limits an index entry, of owner and key together, to 2704 bytes. */
 export const MAX_KEY_BYTES = 1024
 
-/** The empty owner is valid: callers without credentials have it, where the contract allows them. */
+/**
+ * The empty owner is valid: it stands for callers without credentials, where the contract allows
+ * them.
+ */
 export function isOwner(owner: string): boolean {
   return isStorableString(owner, MAX_OWNER_BYTES)
 }

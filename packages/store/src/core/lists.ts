@@ -1,44 +1,51 @@
-// Lists of any length, read in chunks: one chunk is in memory, and between two of them others have their turn.
+// Reads lists of any length in chunks: one chunk is in memory, and between two of them others have
+// their turn.
 import { JsonText, type Key, StoreBusy } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from './batch.ts'
-import type { Chunk, Database, Rows, Slot, Table } from './database.ts'
+import type { Chunk, Database, Rows, ChunkRead, Table } from './database.ts'
 
-/** The approximate number of characters of a chunk. While a chunk is read and written, other requests wait. */
+/**
+ * The approximate number of characters of a chunk. While a chunk is read and written, other
+ * requests wait.
+ */
 export const CHUNK_LENGTH = 65_536
 /** The most rows of a chunk. */
 const MAX_ROWS = 5000
-/** The first chunk of a list waits for no slot, so it is short. */
+/** Short, because the first chunk of a list waits for no turn. */
 const FIRST_CHUNK = { most: 64, length: 8192 }
 
-/** A list: its items as JSON, and the key after which the next page begins, if there are more. */
+/** A list: its items as JSON, and the last key of the page, if more items follow it. */
 interface List {
   readonly items: JsonText<never[]> | AsyncIterable<JsonText<never[]>>
   readonly last?: Key
 }
 
-/** How a queue of reads is bounded. */
+/** The bounds of a queue of reads. */
 interface ReadQueueOptions {
-  /** The most rows that the chunks of one batch may ask for together; a single chunk may ask for more. */
+  /** The most rows of a batch, all chunks together; a single chunk may have more. */
   readonly maxRows: number
   /** How many batches may run at a time. */
   readonly parallel: number
-  /** Milliseconds until a chunk must have been read. */
+  /** Milliseconds for a chunk. */
   readonly timeout: number
 }
 
-/** Makes the queue for the chunks of long lists. Owners take turns, so no owner waits for the whole list of another. */
+/**
+ * Makes the queue for the chunks of long lists. Owners take turns, so no owner waits for the whole
+ * list of another.
+ */
 export function makeReadQueue({ maxRows, parallel, timeout }: ReadQueueOptions): Database['reads'] {
   return new Batcher(readTogether, {
     maxCost: maxRows,
-    costOf: ({ rows }: Slot) => rows,
-    flowOf: ({ owner }: Slot) => owner,
+    costOf: ({ rows }: ChunkRead) => rows,
+    flowOf: ({ owner }: ChunkRead) => owner,
     parallel,
     timeout,
     isFreshFirst: true,
   })
 }
 
-function readTogether(batch: readonly Batched<Slot, unknown>[]): Promise<unknown> {
+function readTogether(batch: readonly Batched<ChunkRead, unknown>[]): Promise<unknown> {
   const reads = batch.map(({ item, deadline, resolve, reject }) =>
     item.read(deadline).then(resolve, reject),
   )
@@ -48,7 +55,7 @@ function readTogether(batch: readonly Batched<Slot, unknown>[]): Promise<unknown
 /** The rows of a table to list. */
 export interface ListRequest {
   readonly owner: string
-  /** The key after which the list begins; absent: it begins with the first row. */
+  /** The last key before the list; absent: it begins with the first row. */
   readonly after: Key | undefined
   /** The most rows; Infinity for all. */
   readonly limit: number
@@ -58,8 +65,8 @@ type Reads = Pick<Database, 'reads' | 'timeout'>
 type ReadTable = Pick<Table, 'read' | 'skip'>
 
 /**
- * Lists rows by ascending key. A list that fits in one chunk shows one moment. A longer one is read while it is sent, and no read
- * stays open between its chunks.
+ * Lists rows by ascending key. A list of one chunk shows one moment. A longer one is read while it
+ * is sent, and no read stays open between its chunks.
  */
 export async function readList(
   database: Reads,
@@ -74,7 +81,7 @@ class ListReader {
   readonly #reads: Database['reads']
   readonly #table: ReadTable
   readonly #request: ListRequest
-  /** The time by which the first part of the list must be read, before its answer begins. */
+  /** For all reads before the answer begins. */
   readonly #deadline: number
 
   constructor({ reads, timeout }: Reads, table: ReadTable, request: ListRequest) {
@@ -84,39 +91,39 @@ class ListReader {
     this.#deadline = performance.now() + timeout
   }
 
-  /** Reads a list that fits in the first chunk. @returns undefined if it may be longer */
+  /** Reads a list short enough for the first chunk. @returns undefined if it may be longer */
   async readShort(): Promise<List | undefined> {
     const { owner, after, limit } = this.#request
     const most = Math.min(limit, FIRST_CHUNK.most)
-    // A list waits behind the long lists of its owner, so that a list that is refused has read nothing.
+    // If this owner already waits for long lists, queue this one, too: a refused list must not have
+    // cost a read.
     if (limit > most && this.#reads.isAwaited(owner)) return undefined
     const rows = await this.#table.read({ ...FIRST_CHUNK, owner, after, most }, this.#deadline)
     return this.#isWhole(rows) ? toList(rows) : undefined
   }
 
-  /** Reads a list from the beginning in a slot of its own, and the rest of it while it is sent. */
+  /** Reads the beginning of a list in its turn, and the rest of it while it is sent. */
   async readLong(): Promise<List> {
     const { owner, after, limit } = this.#request
-    const rows = await this.#readInSlot({ owner, after, ...boundsOf(limit) }, this.#deadline)
+    const rows = await this.#readInTurn({ owner, after, ...boundsOf(limit) }, this.#deadline)
     if (this.#isWhole(rows)) return toList(rows)
     const end = limit === Infinity ? undefined : await this.#findEnd(rows)
     const items = this.#sendChunks(rows, end)
     return end === undefined ? { items } : { items, last: end }
   }
 
-  /** Whether rows are the whole list. */
   #isWhole({ hasMore, count }: Rows): boolean {
     return !hasMore || count === this.#request.limit
   }
 
-  /** Finds the last key of the page, if there are more rows after it. */
+  /** Finds the last key of the page, if more rows follow it. */
   async #findEnd(first: Rows): Promise<Key | undefined> {
     const { owner, limit } = this.#request
     let last = first.last
     let left = limit - first.count
     while (left > 0) {
       const rows = Math.min(left, MAX_ROWS)
-      last = await this.#skipInSlot(last, rows)
+      last = await this.#skipInTurn(last, rows)
       if (last === undefined) return undefined
       left -= rows
     }
@@ -134,21 +141,24 @@ class ListReader {
       yield new JsonText(`[${rows.text}]`)
       const after = rows.last
       if (!rows.hasMore || after === undefined || after === end) return
-      rows = await this.#readInSlot({ owner, after, end, ...boundsOf(left + 1, rows) })
+      rows = await this.#readInTurn({ owner, after, end, ...boundsOf(left + 1, rows) })
       left -= rows.count
     }
   }
 
-  /** Reads a chunk when its owner has a turn. @param until when it must be read; within the usual time if absent */
-  async #readInSlot(chunk: Chunk, until?: number): Promise<Rows> {
+  /**
+   * Reads a chunk when its owner has a turn. @param until the deadline; within the usual time if
+   * absent
+   */
+  async #readInTurn(chunk: Chunk, until?: number): Promise<Rows> {
     const { owner, most } = chunk
     const read = (deadline: number) => this.#table.read(chunk, deadline)
     const rows = await this.#reads.add({ owner, rows: most, read }, until)
     return rows as Rows // the queue settles a chunk with the result of `read`
   }
 
-  /** Finds the key that stands some rows after another one. */
-  async #skipInSlot(after: Key | undefined, rows: number): Promise<Key | undefined> {
+  /** Finds the key some rows after another one. */
+  async #skipInTurn(after: Key | undefined, rows: number): Promise<Key | undefined> {
     const { owner } = this.#request
     const deadline = this.#deadline
     const read = () => this.#table.skip(owner, after, rows, deadline)
@@ -157,7 +167,10 @@ class ListReader {
   }
 }
 
-/** The bounds of a chunk of at most `limit` rows. @param before the rows of the chunk before: the next rows are about as long */
+/**
+ * The bounds of a chunk of at most `limit` rows. @param before the rows of the previous chunk: the
+ * next rows are probably as long
+ */
 function boundsOf(limit: number, before?: Rows): Pick<Chunk, 'most' | 'length'> {
   const fitting =
     before === undefined

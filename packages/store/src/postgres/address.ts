@@ -1,23 +1,28 @@
+// Reads the address of a server from DATABASE_URL.
 import pg from 'pg'
 import { parseUrl } from './connection-url.ts'
 import { Hosts, readHosts } from './hosts.ts'
 import { checkParameters } from './parameters.ts'
 import { readTls } from './tls.ts'
 
-/** The address of a server. */
 export interface Address {
   /** How to connect to each of the hosts. */
   readonly client: pg.ClientConfig
   readonly hosts: Hosts
-  /** Whether a connection is refused whose password is not bound to its TLS: `channel_binding=require`. */
+  /** `channel_binding=require`: whether the password must be bound to the connection's TLS. */
   readonly isBound: boolean
-  /** Whether a pooler keeps each owner on one of several servers: `shard=owner`, a parameter of our own. */
+  /**
+   * `shard=owner`, a parameter of this store: whether a pooler keeps each owner on one of several
+   * servers.
+   */
   readonly isSharded: boolean
   /** The most connections, of all kinds. */
   readonly mostConnections: number
 }
 
-/** The server and the database of an address, without user, password and parameters: for messages. */
+/**
+ * The server and the database of an address, without user, password and parameters: for messages.
+ */
 export function placeOf(url: string): string {
   const { hosts, database } = parseUrl(url)
   return `postgres://${hosts}/${database}`
@@ -25,13 +30,14 @@ export function placeOf(url: string): string {
 
 /**
  * Reads the address of a server.
- * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+ * @param url in libpq's format:
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
  * @throws {Error} if the URL can't be used as libpq would use it, or a certificate can't be read
  */
 export function readAddress(url: string): Address {
   const { hosts: text, user, password, database, parameters } = parseUrl(url)
   checkParameters(parameters)
-  // As libpq does, a parameter that is given twice has its last value.
+  // The last value of a repeated parameter counts, as in libpq.
   const last = new URLSearchParams(Object.fromEntries(parameters))
   const ssl = readTls(last)
   const hosts = readHosts(text, last)
@@ -42,7 +48,7 @@ export function readAddress(url: string): Address {
     user: last.get('user') ?? user,
     password: last.get('password') ?? password,
     database: last.get('dbname') ?? database,
-    ssl, // no TLS that the URL does not ask for
+    ssl, // no TLS unless the URL asks for it
     sslnegotiation: isDirect ? 'direct' : 'postgres',
     enableChannelBinding: binding !== 'disable',
     ...namesIn(last, ['application_name', 'fallback_application_name', 'options']),

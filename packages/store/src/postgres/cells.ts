@@ -1,4 +1,4 @@
-// Values as parameters of statements.
+// Turns values into parameters of statements.
 import type { Key } from '@plant-store/engine/for-store'
 import type { Cells } from './pipeline.ts'
 
@@ -6,12 +6,12 @@ export function toCells(values: readonly (Key | number | null | undefined)[]): C
   return values.map((value) => (value === undefined || value === null ? null : String(value)))
 }
 
-/** Tells items apart. NUL separates the values, because PostgreSQL has no text that contains it. */
+/** Tells items apart. NUL separates the values, because no string in PostgreSQL can contain it. */
 export function idOf({ owner, key }: { owner?: unknown; key?: unknown }): string {
   return `${String(owner)}\0${String(key)}`
 }
 
-/** Milliseconds until the first item of a batch must be settled. */
+/** Milliseconds until the first deadline in a batch. */
 export function timeLeft(batch: readonly { readonly deadline: number }[]): number {
   return Math.min(...batch.map(({ deadline }) => deadline)) - performance.now()
 }

@@ -1,6 +1,6 @@
-/** A URL in libpq's format, which differs from other URLs: it may have several hosts, or none. */
+// Takes a URL in libpq's format apart. Unlike other URLs, it may have several hosts, or none.
 interface ConnectionUrl {
-  /** The hosts as they are written, without user and password. */
+  /** The hosts as written, without user and password. */
   readonly hosts: string
   /** Empty if the URL has none. */
   readonly user: string
@@ -33,7 +33,7 @@ export function parseUrl(url: string): ConnectionUrl {
   }
 }
 
-/** Decodes a part of a URL. A % that begins no byte stays, as in a password that somebody has not encoded. */
+/** Decodes a part of a URL. A lone % stays, as in a password that somebody has not encoded. */
 export function decode(text: string): string {
   return text.replace(ENCODED, decodeURIComponent)
 }

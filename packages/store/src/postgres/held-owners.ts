@@ -1,21 +1,25 @@
-/** Milliseconds after its last wait for which an owner counts as held up, unless its write succeeds before. */
+// Remembers the owners whose writes wait for locks of others.
+/**
+ * Milliseconds after its last wait for which an owner counts as held up, unless its write succeeds
+ * before.
+ */
 const HELD_TTL = 60_000
 
-/** A row that somebody else holds. */
+/** A row locked by somebody else. */
 interface Row {
   readonly owner: string
   readonly key: unknown
 }
 
 /**
- * The owners whose writes wait for locks that others hold: on another replica, or an administrator. Such a write shares no
- * transaction with those of other owners, who would wait for it.
+ * The owners whose writes wait for locks: of another replica, or of an administrator. Such a write
+ * shares no transaction with other owners, who would wait for it.
  */
 export class HeldOwners {
-  /** The row that each waits for, and the time until which it counts. The oldest is first. */
+  /** By owner: the locked row, and the time until which it counts. The oldest is first. */
   readonly #owners = new Map<string, { readonly key: unknown; readonly until: number }>()
 
-  /** A write has waited for a row too long. */
+  /** Call it when a write has waited for a row too long. */
   add({ owner, key }: Row): void {
     this.#owners.delete(owner) // it goes to the end
     this.#owners.set(owner, { key, until: performance.now() + HELD_TTL })
@@ -25,7 +29,7 @@ export class HeldOwners {
     }
   }
 
-  /** A row was written. */
+  /** Call it when a row was written. */
   release({ owner, key }: Row): void {
     if (this.#owners.get(owner)?.key === key) this.#owners.delete(owner)
   }

@@ -1,6 +1,10 @@
+// The servers of an address, tried in turn.
 import { decode } from './connection-url.ts'
 
-/** A server: its name, its address or the folder of its socket, and its port; those of pg if absent. */
+/**
+ * A server: its name, its address or the folder of its socket, and its port. Absent: the defaults
+ * of pg.
+ */
 export interface Host {
   readonly host?: string
   readonly port?: number
@@ -9,7 +13,10 @@ export interface Host {
 /** A name or an address, and a port. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*))(?::(\d*))?$/i
 
-/** The servers of an address. A connection is tried at one of them until it can't be used; then the next one has its turn. */
+/**
+ * The servers of an address. Each stays current until it can't be used; then the next one has its
+ * turn.
+ */
 export class Hosts {
   readonly #hosts: readonly Host[]
   #at = 0
@@ -23,7 +30,7 @@ export class Hosts {
     return this.#hosts[this.#at] ?? {}
   }
 
-  /** A server can't be used, or takes no writes. */
+  /** Moves on from a server that can't be used, or takes no writes. */
   leave(host: Host): void {
     if (host === this.current) this.#at = (this.#at + 1) % this.#hosts.length
   }
@@ -35,8 +42,8 @@ export function isSocket(host: string | undefined): boolean {
 
 /**
  * Reads hosts and ports.
- * @param text in the place of the host in a URL
- * @param parameters `host` and `port`, which go before those in the text
+ * @param text the hosts of the URL
+ * @param parameters `host` and `port` replace those of the URL
  * @throws {Error}
  */
 export function readHosts(text: string, parameters: URLSearchParams): Host[] {

@@ -1,3 +1,4 @@
+// Keeps the operations of each owner in batches of their own, for databases that shard by owner.
 import { type Batched, Batcher, type BatchOptions } from '../core/batch.ts'
 
 /** Gathers operations: of all owners, or of each. */
@@ -5,7 +6,7 @@ export type Gatherer<Item, Value> = Pick<Batcher<Item, Value>, 'add' | 'waiting'
   idle(): Promise<unknown>
 }
 
-/** @param isSharded whether what is sent together must have one owner */
+/** @param isSharded whether each batch must have one owner */
 export function gather<Item extends { readonly owner: string }, Value>(
   isSharded: boolean,
   run: (batch: readonly Batched<Item, Value>[]) => Promise<unknown>,
@@ -16,8 +17,8 @@ export function gather<Item extends { readonly owner: string }, Value>(
 }
 
 /**
- * Batchers, one for each owner with operations under way. An owner whose node is lost holds up no other one, and what is sent
- * together has one owner.
+ * Batchers, one for each owner with operations under way. An owner whose node is lost holds up no
+ * other one.
  */
 export class OwnerBatchers<Item extends { readonly owner: string }, Value> {
   readonly #make: () => Batcher<Item, Value>
@@ -33,12 +34,12 @@ export class OwnerBatchers<Item extends { readonly owner: string }, Value> {
     return batcher.add(item, until)
   }
 
-  /** How many items wait for their batch to begin. */
+  /** The items whose batch has not begun. */
   get waiting(): number {
     return this.#batchers.values().reduce((sum, { waiting }) => sum + waiting, 0)
   }
 
-  /** Waits until all items that were added are handled. */
+  /** Waits until all added items are handled. */
   async idle(): Promise<void> {
     await Promise.all(this.#batchers.values().map((batcher) => batcher.idle()))
   }

@@ -1,6 +1,7 @@
-// The parameters of an address. What the service does anyway is taken; what would weaken it, or change what it does, is refused.
+// Checks the parameters of an address. Harmless ones are taken, like requests for what the service
+// does anyway; anything that weakens or changes the service is refused.
 
-/** Texts that the service, or pg, takes as they are. */
+/** Any value is harmless, or passed on to pg. */
 const ANY = /^/
 const NUMBER = /^-?\d+$/
 const POSITIVE = /^[1-9]\d*$/
@@ -28,7 +29,7 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
   options: ANY,
   password: ANY,
   pgbouncer: BOOLEAN, // a pooler is noticed
-  pool_timeout: NUMBER, // an operation is answered within DATABASE_TIMEOUT
+  pool_timeout: NUMBER, // DATABASE_TIMEOUT bounds each operation
   port: ANY,
   prepared_statements: BOOLEAN, // behind a pooler nothing is prepared
   schema: /^public$/, // the usual one
@@ -41,7 +42,7 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
   sslcertmode: /^allow$/,
   sslcompression: /^0$/,
   sslkey: ANY,
-  // libpq has `allow` and `prefer`, too. They protect from nobody: a server without TLS is connected to without it.
+  // libpq has `allow` and `prefer`, too. They protect from nobody: they also connect without TLS.
   sslmode: /^(disable|require|verify-ca|verify-full)$/,
   sslnegotiation: /^(postgres|direct)$/,
   sslrootcert: ANY,
@@ -57,7 +58,7 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
 
 /**
  * Checks parameters.
- * @throws {Error} naming the first one that can't be taken. A password is no part of its message
+ * @throws {Error} naming the first unsupported one. A password is no part of its message
  */
 export function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
@@ -68,7 +69,7 @@ export function checkParameters(parameters: URLSearchParams): void {
   }
 }
 
-/** The values of a parameter as words. */
+/** Describes the values of a parameter. */
 function wordsOf({ source }: RegExp): string {
   if (source === NUMBER.source) return 'an integer'
   if (source === POSITIVE.source) return 'an integer from 1'

@@ -1,18 +1,21 @@
+// Runs a statement for many rows of parameters in one packet.
 import type pg from 'pg'
 
-/** The values of a row in the order of its columns, as text. */
+/** The values of a row in the order of its columns, as strings. */
 export type Cells = readonly (string | null)[]
 
-/** A statement that many rows of parameters share. @param name under which a connection prepares it once */
+/**
+ * A statement for many rows of parameters. @param name under which a connection prepares it once
+ */
 export interface Statement {
   readonly name: string
   readonly text: string
 }
 
-/** Rows of parameters, for each of which a statement is run. */
+/** Rows of parameters: the statement is run for each of them. */
 export interface Calls {
   readonly parameters: readonly Cells[]
-  /** How many have run. After an error of a statement, the index of the row that has caused it. */
+  /** How many have run. After an error of a statement, the index of its row. */
   done: number
 }
 
@@ -20,18 +23,19 @@ export function callsOf(parameters: readonly Cells[]): Calls {
   return { parameters, done: 0 }
 }
 
-/** Gets the rows that each row of parameters returned or wrote, or the error. */
+/** Gets the returned or written rows for each row of parameters, or the error. */
 type Settle = Pick<PromiseWithResolvers<Cells[][]>, 'resolve' | 'reject'>
 
 /**
- * Runs a statement once for each row of parameters. All are sent at once, and are one transaction: if one fails, none is done.
+ * Runs a statement once for each row of parameters. All are sent together in one transaction: if
+ * one fails, none is done.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 export class Pipeline implements pg.Submittable {
-  /** pg notes which names a connection has prepared. */
+  /** pg reads it, to keep the names of a connection's prepared statements. */
   readonly name: string | undefined
   readonly text: string
-  /** pg calls it, too: when `query_timeout` is over. */
+  /** pg calls it, too, after `query_timeout`. */
   callback: (error: Error | null) => void
   parameters: readonly Cells[]
   #results: Cells[][] = []
@@ -39,7 +43,7 @@ export class Pipeline implements pg.Submittable {
   #calls: Calls | undefined
   #settle: Settle | undefined
 
-  /** @param name under which the connection keeps the statement; undefined if it does not keep it */
+  /** @param name under which the connection keeps the statement; undefined to forget it */
   constructor(name: string | undefined, text: string, calls: Calls, settle: Settle) {
     this.name = name
     this.text = text
@@ -82,8 +86,9 @@ export class Pipeline implements pg.Submittable {
   }
 
   /**
-   * Settles, and forgets the rows. pg assigns a function around `callback` to this object. V8 puts such a function among its old
-   * objects, and the function would keep the rows until the next full garbage collection.
+   * Settles, and forgets the rows. pg assigns a function around `callback` to this object. V8 puts
+   * such a function among its old objects, and it would keep the rows until the next full garbage
+   * collection.
    */
   #end(error: Error | null): void {
     const settle = this.#settle
@@ -101,6 +106,6 @@ export class Pipeline implements pg.Submittable {
 }
 
 function isPrepared(connection: pg.Connection, name: string): boolean {
-  const prepared: unknown = Reflect.get(connection, 'parsedStatements') // the types of pg do not have it
+  const prepared: unknown = Reflect.get(connection, 'parsedStatements') // the types of pg lack it
   return typeof prepared === 'object' && prepared !== null && name in prepared
 }

@@ -1,11 +1,12 @@
+// Reads the TLS parameters of an address.
 import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
 
-/** What only TLS has. Without `sslmode` it means `verify-full`. */
+/** Parameters only for TLS. Without `sslmode` they mean `verify-full`. */
 const OF_TLS = ['sslcert', 'sslkey', 'sslrootcert']
 
 /**
- * Reads what an address says of TLS: https://www.postgresql.org/docs/current/libpq-ssl.html
+ * Reads the options for TLS: https://www.postgresql.org/docs/current/libpq-ssl.html
  * @param parameters of the address
  * @returns false without TLS
  * @throws {Error} if parameters weaken each other, or a certificate can't be read
@@ -54,7 +55,7 @@ function readCertificate(parameters: URLSearchParams): tls.ConnectionOptions {
   }
 }
 
-/** The authorities that are trusted. @param root a file, or `system` for those of the system */
+/** The trusted authorities. @param root a file, or `system` for those of the system */
 function readRoots(root: string): string | string[] | undefined {
   if (root !== 'system') return readFileSync(root, 'utf8')
   const system = tls.getCACertificates('system')

@@ -1,3 +1,4 @@
+// Saves, restores and checks copies of the database file.
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, existsSync, fchmodSync, fsyncSync, lstatSync } from 'node:fs'
 import {
@@ -25,21 +26,22 @@ export type Counts = Readonly<Record<string, number>>
 
 /** The file with the checksum of a backup, in the format of `sha256sum`. */
 const checksumPath = (backup: string) => `${backup}.sha256`
-/** The file that becomes a database or a backup when it is complete. */
+/** An incomplete copy, renamed when it is complete. */
 const partPath = (path: string) => `${path}.part`
 
 /**
- * Saves a copy of a database and its checksum. The database may be in use. The copy shows one moment, and has every write
- * that was acknowledged before it.
+ * Saves a copy of a database and its checksum. The database may be in use. The copy shows one
+ * moment, after every write acknowledged so far.
  * @param to the path of the copy. The file appears when it is complete and on disk
- * @throws {Error} if `to` already exists, or the copy is damaged, or another process is copying this database to this path
+ * @throws {Error} if `to` already exists, or the copy is damaged, or another process is copying
+ * this database to this path
  */
 export async function saveBackup(database: string, to: string): Promise<Counts> {
   if (lookAt(to)) throw new Error(`${to} already exists`)
   const from = realpathSync(database)
   assertOneName(from)
   const target = placeOf(to)
-  // A copy that was killed leaves its file. The next copy to this folder removes it.
+  // A killed copy leaves its file, which the next copy to this folder removes.
   const part = partPath(join(dirname(target), basename(from)))
   assertNoLinks(from, checksumPath(target))
   return withPart(part, async (descriptor) => {
@@ -56,12 +58,13 @@ export async function saveBackup(database: string, to: string): Promise<Counts> 
 }
 
 /**
- * Puts a backup in the place of a database that no service uses. After an interruption, either the old or
- * the new database is there, complete. The file keeps its mode and owner; a new file can be used by the current user only.
- * @param replace whether to replace a database that exists
+ * Replaces a database by a backup, while no service uses it. After an interruption, either the old
+ * or the new database is there, complete. The file keeps its mode and owner; a new file can be used
+ * only by the current user.
+ * @param replace whether to replace an existing database
  * @returns also whether the backup was compared with a checksum
- * @throws {Error} if a service uses the database, if it exists without `replace`, if the backup is not sound, or if a link
- * leads elsewhere; the database is then unchanged
+ * @throws {Error} if a service uses the database, if it exists without `replace`, if the backup is
+ * not sound, or if a link leads elsewhere; the database is then unchanged
  */
 export async function restoreBackup(
   backup: string,
@@ -87,7 +90,7 @@ export async function restoreBackup(
     fchmodSync(descriptor, permissionsOf(old) | OWNER_ONLY)
     fsyncSync(descriptor)
     using _old = old && closeLog(path)
-    // The files of the log belong to a database that is gone, or that SQLite can't read.
+    // The old log belongs to the replaced database, or SQLite can't read it.
     for (const end of LOGS) rmSync(path + end, { force: true })
     sync(dirname(path)) // else a power cut could leave the new database with the old log
     renameSync(part, path)
@@ -96,19 +99,25 @@ export async function restoreBackup(
   })
 }
 
-/** The status of the file at a path; a link is not followed. */
+/** Does not follow a link. */
 function lookAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }
 
-/** The path of a file whose folder has no links. @throws {Error} if root would follow a link of another user */
+/**
+ * The path of a file, the links of its folder resolved. @throws {Error} if root would follow a link
+ * of another user
+ */
 function placeOf(file: string): string {
   const folder = dirname(resolve(file))
   assertNoLinksOfOthers(folder)
   return join(realpathSync(folder), basename(file))
 }
 
-/** Makes a file that is removed in the end, if it still has this name. @param fill gets its descriptor */
+/**
+ * Makes a file to work on. It is removed in the end, unless it was renamed. @param fill gets its
+ * descriptor
+ */
 async function withPart<Value>(
   part: string,
   fill: (descriptor: number) => Value | Promise<Value>,
@@ -129,7 +138,10 @@ async function withPart<Value>(
   }
 }
 
-/** Copies a database in one read transaction, which blocks no writer. The copy has no write-ahead log. */
+/**
+ * Copies a database in one read transaction, which blocks no writer. The copy has no write-ahead
+ * log.
+ */
 function vacuumInto(from: string, to: string): void {
   using source = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT })
   readVersion(source)
@@ -159,7 +171,10 @@ function closeLog(path: string): DatabaseSync | undefined {
   }
 }
 
-/** Refuses a backup that is not one file, or that root would reach by a link of another user. @throws {Error} naming the path */
+/**
+ * Refuses a backup with other files beside it, or reached by root through another user's link.
+ * @throws {Error} naming the path
+ */
 function assertOneFile(backup: string): void {
   assertNoLinksOfOthers(resolve(backup))
   const checksums = [checksumPath(backup)].filter(existsSync)
@@ -172,13 +187,16 @@ function assertOneFile(backup: string): void {
   }
 }
 
-/** Checks the copy of a backup, or itself. @throws {Error} if it is not sound */
+/** Checks the copy of a backup, or the backup itself. @throws {Error} if it is not sound */
 async function checkCopy(backup: string, copy: string) {
   const hasChecksum = await compareChecksum(backup, copy)
   return { counts: checkBackup(copy), hasChecksum }
 }
 
-/** Compares the copy of a backup with its checksum, if there is one. @returns whether there is one @throws {Error} if they differ */
+/**
+ * Compares the copy of a backup with its checksum, if there is one. @returns whether there is one
+ * @throws {Error} if they differ
+ */
 async function compareChecksum(backup: string, copy: string): Promise<boolean> {
   const path = checksumPath(backup)
   if (!existsSync(path)) return false
@@ -199,7 +217,7 @@ function saveChecksum(backup: string, sum: string, mode: number): void {
   }
 }
 
-/** The bits that say who may read and write a file; none if there is no file. */
+/** The permission bits of a mode; none without a file. */
 function permissionsOf({ mode }: { readonly mode: number } = { mode: 0 }): number {
   return mode & 0o777
 }
@@ -220,7 +238,7 @@ export function checkDatabase(file: string): Counts {
   return check(db)
 }
 
-/** Reads a whole backup, which is one file that nobody writes. @throws {Error} if it is not sound */
+/** Reads a whole backup: one file, which nobody writes. @throws {Error} if it is not sound */
 function checkBackup(file: string): Counts {
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1') // SQLite then makes no file beside it: https://sqlite.org/uri.html#uriimmutable
@@ -229,7 +247,8 @@ function checkBackup(file: string): Counts {
 }
 
 function check(db: DatabaseSync): Counts {
-  // The schema first: the check of the content would run code that another program has written into the schema.
+  // The schema first: the check of the content would run code written into the schema by another
+  // program.
   if (readVersion(db) === 0) throw new Error('the database is empty')
   // https://sqlite.org/pragma.html#pragma_integrity_check
   const lines = db
@@ -242,7 +261,7 @@ function check(db: DatabaseSync): Counts {
   return Object.fromEntries(storedTables(db).map((name) => [name, count(name)]))
 }
 
-/** The SHA-256 of a file, in hexadecimal digits. */
+/** In hexadecimal digits. */
 async function sha256(file: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const bytes of createReadStream(file)) hash.update(bytes as Buffer)

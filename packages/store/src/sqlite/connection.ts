@@ -1,4 +1,5 @@
-// The connection to the file: runs SQL, commits writes in groups, and reports when the file can't be used any more.
+// The connection to the file: runs SQL, commits writes in groups, and reports a file that became
+// unusable.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type StoreEvents, StoreUnavailable } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from '../core/batch.ts'
@@ -9,33 +10,33 @@ import { finalMessage, isTemporary } from './result-codes.ts'
 const CHECKPOINT_INTERVAL = 500
 /** Bytes of the log above which it is truncated after a checkpoint. */
 const MAX_LOG_BYTES = 64 << 20
-/** Milliseconds that the version of the data is not read again. */
+/** Milliseconds for which the version of the data is not read again. */
 const VERSION_TTL = 100
 const OF_ONE_TURN = { maxCost: Infinity, isEager: true }
 
-/** SQL that writes, with the functions that settle its promise. */
 type BatchedWrite = Batched<() => unknown, unknown>
 
 /** The connection of a process to its file. */
 export class Connection {
   readonly db: DatabaseSync
-  /** How many transactions were committed, and how many writes were in them. */
+  /** The committed transactions, and the writes in them. */
   readonly stats = { commits: 0, writes: 0 }
   readonly #file: OpenFile
   readonly #onFailure: StoreEvents['onFailure'] | undefined
-  // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
-  // that arrives by itself does not wait for the end of the turn.
+  // Group commit: the writes of one turn of the event loop share one transaction, and so one sync.
+  // A write arriving alone does not wait for the end of the turn.
   readonly #writes = new Batcher<() => unknown, unknown>(
     (batch) => this.#commit(batch),
     OF_ONE_TURN,
   )
-  // The reads of one turn run one after the other. Between other work, each would cost twice as much.
+  // The reads of one turn run one after the other. Between other work, each would cost twice as
+  // much.
   readonly #reads = new Batcher<undefined, undefined>(beginAll, OF_ONE_TURN)
-  /** The error after which the store can't be used any more. */
+  /** The error that made the store unusable. */
   #failure: unknown
   readonly #selectVersion: StatementSync
   #version = 0
-  /** When the version was read, on the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   #versionRead = -Infinity
   #writesAtCheckpoint = 0
 
@@ -46,7 +47,10 @@ export class Connection {
     this.#selectVersion = file.db.prepare('PRAGMA data_version') // https://sqlite.org/pragma.html#pragma_data_version
   }
 
-  /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
+  /**
+   * Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call
+   * after it
+   */
   run<Value>(sql: () => Value): Value {
     if (this.#failure !== undefined)
       throw new StoreUnavailable('the store has failed', { cause: this.#failure })
@@ -59,9 +63,12 @@ export class Connection {
     }
   }
 
-  /** Runs SQL in the next transaction, which other writes share. @returns its value, when it is on disk */
+  /**
+   * Runs SQL in the next transaction, shared with other writes. @returns its value, when it is on
+   * disk
+   */
   write<Value>(sql: () => Value): Promise<Value> {
-    return this.#writes.add(sql) as Promise<Value> // as #commit resolves it
+    return this.#writes.add(sql) as Promise<Value> // resolved by #commit
   }
 
   /** Waits for the next group of reads; undefined for a read by itself. */
@@ -69,7 +76,7 @@ export class Connection {
     return this.#reads.addUnlessAlone(undefined)
   }
 
-  /** A number that changes when another program has written: see engine/src/store.ts. */
+  /** Changes after another program has written: see engine/src/store.ts. */
   dataVersion(): number {
     const now = performance.now()
     if (now - this.#versionRead < VERSION_TTL) return this.#version
@@ -78,7 +85,10 @@ export class Connection {
     return this.#version
   }
 
-  /** Ends the use of the store if its files were moved or replaced. Writes that only the log has are saved, if possible. */
+  /**
+   * Ends the use of the store if its files were moved or replaced. Writes that stand only in the
+   * log are saved, if possible.
+   */
   checkFiles(): void {
     const change = this.db.isOpen ? this.#file.files.findChange() : undefined
     if (change === undefined) return
@@ -86,14 +96,14 @@ export class Connection {
     this.#fail(change, new Error(change))
   }
 
-  /** Waits for what is under way, and closes the file. */
+  /** Waits for all work under way, and closes the file. */
   async close(): Promise<void> {
     await Promise.all([this.#writes.idle(), this.#reads.idle()])
     this.checkFiles()
     this.#file.close()
   }
 
-  /** @returns NaN if it can't be read: the statement that follows then fails, and says why */
+  /** @returns NaN if it can't be read: the next statement then fails with the reason */
   #readVersion(): number {
     try {
       return this.run(() => Number(this.#selectVersion.get()?.['data_version']))
@@ -127,7 +137,10 @@ export class Connection {
     this.#checkpointInTime()
   }
 
-  /** Runs the writes of a transaction. @returns the functions that resolve the done writes, to call when they are on disk */
+  /**
+   * Runs the writes of a transaction. @returns functions to resolve the done writes, to be called
+   * when they are on disk
+   */
   #runWrites(batch: readonly BatchedWrite[]): (() => void)[] {
     const settle: (() => void)[] = []
     for (const { item, resolve, reject } of batch) {
@@ -135,7 +148,8 @@ export class Connection {
         const value = this.run(item)
         settle.push(() => resolve(value))
       } catch (error) {
-        // SQLite undoes only this statement. The others continue, unless the error ended the transaction.
+        // SQLite undoes only this statement. The others continue, unless the error ended the
+        // transaction.
         if (!this.#isInTransaction) throw error
         reject(error)
       }
@@ -154,7 +168,10 @@ export class Connection {
     this.#checkpoint()
   }
 
-  /** Copies the log into the file, and truncates it if it is long. SQLite's automatic checkpoints hide I/O errors. */
+  /**
+   * Copies the log into the file, and truncates it if it is long. SQLite's automatic checkpoints
+   * hide I/O errors.
+   */
   #checkpoint(): void {
     const { files } = this.#file
     try {

@@ -1,10 +1,11 @@
+// Creates the tables of a file, and refuses a file with anything not made by the store.
 import type { DatabaseSync } from 'node:sqlite'
 import { ACCESS_TOKENS, type Collections, TOKENS_OWNER } from '@plant-store/engine/for-store'
 import { createTable, tableDefinitions } from './table-definition.ts'
 
-/** The version of the schema, which `user_version` of a file tells. */
+/** The version of the schema, kept in the file's `user_version`. */
 export const VERSION = 3
-/** The version whose access tokens had a table of their own. A start takes it over. */
+/** The version with access tokens in another table. A start takes it over. */
 const TOKENS_VERSION = 2
 // Marks a database of this program (https://sqlite.org/pragma.html#pragma_application_id).
 const APPLICATION_ID = 0x706c6e74
@@ -17,9 +18,12 @@ const OLD_TOKENS = `CREATE TABLE tokens (
   expires INTEGER,
   scopes TEXT
 ) WITHOUT ROWID, STRICT`
-/** The index that SQLite makes because digests are unique. */
+/** The index made by SQLite because digests are unique. */
 const INDEX_OF_DIGESTS = 'sqlite_autoindex_tokens_2'
-/** Writes the old tokens as auth/access-tokens.ts of the engine does, to the letter: `copy` compares texts. */
+/**
+ * Writes the old tokens exactly as auth/access-tokens.ts of the engine does: `copy` compares
+ * strings.
+ */
 const TAKE_OVER = `
   INSERT INTO "${ACCESS_TOKENS}"
   SELECT '${TOKENS_OWNER}', substr(lower(hex(digest)), 1, 16),
@@ -29,8 +33,9 @@ const TAKE_OVER = `
   FROM tokens;
   DROP TABLE tokens`
 /**
- * The tables of other programs that a file may have, and their definitions to the letter. None of them changes which rows SQLite
- * finds: https://sqlite.org/fileformat.html#stat1tab for those of ANALYZE. All versions of Litestream make the same two.
+ * The known tables of other programs, with their exact definitions. None of them changes which rows
+ * SQLite finds: https://sqlite.org/fileformat.html#stat1tab for those of ANALYZE. All versions of
+ * Litestream make the same two.
  */
 const TABLES_OF_OTHERS: ReadonlyMap<string, string> = new Map([
   ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
@@ -40,8 +45,9 @@ const TABLES_OF_OTHERS: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Creates the tables of new collections, and takes over a file of the version before, in the transaction that is open.
- * @returns the version before; 0 for an empty file
+ * Creates the tables of new collections, and takes over a file of the previous version, in the open
+ * transaction.
+ * @returns the previous version of the schema; 0 for an empty file
  * @throws {Error} as {@link readVersion} does
  */
 export function prepareSchema(db: DatabaseSync, collections: Collections): number {
@@ -56,15 +62,18 @@ export function prepareSchema(db: DatabaseSync, collections: Collections): numbe
   return version
 }
 
-/** Whether a start must take over a file of the version before. @throws {Error} as {@link readVersion} does */
+/**
+ * Whether a start must take over a file of the previous version. @throws {Error} as {@link
+ * readVersion} does
+ */
 export function isOutdated(db: DatabaseSync): boolean {
   return readVersion(db) === TOKENS_VERSION
 }
 
 /**
  * The version of the schema; 0 for an empty file.
- * @throws {Error} if the database belongs to another program, or to an unknown version, or has anything that the store does
- * not make: a trigger could show the items of one caller to another
+ * @throws {Error} if the database belongs to another program, or to an unknown version, or has
+ * anything not made by the store: a trigger could show the items of one caller to another
  */
 export function readVersion(db: DatabaseSync): number {
   const read = 'SELECT user_version, application_id FROM pragma_user_version, pragma_application_id'
@@ -83,13 +92,13 @@ export function readVersion(db: DatabaseSync): number {
   return version
 }
 
-/** The order of keys is that of their bytes. @throws {Error} */
+/** Keys are ordered by their bytes. @throws {Error} */
 function assertUtf8(db: DatabaseSync): void {
   const encoding = db.prepare('PRAGMA encoding').get()?.['encoding']
-  if (encoding !== 'UTF-8') throw new Error('its texts are not in UTF-8')
+  if (encoding !== 'UTF-8') throw new Error('its strings are not in UTF-8')
 }
 
-/** The names of the tables that the store has made in a file, those of collections first. */
+/** The names of the tables made by the store in a file, those of collections first. */
 export function storedTables(db: DatabaseSync): string[] {
   const sql = `SELECT type, name, sql FROM sqlite_schema WHERE type = 'table'
     ORDER BY name IN ('${ACCESS_TOKENS}', 'tokens'), name`
@@ -101,7 +110,7 @@ export function storedTables(db: DatabaseSync): string[] {
 interface SchemaObject {
   readonly type: string
   readonly name: string
-  /** Its definition; `null` for an index that SQLite makes. */
+  /** Its definition; `null` for an index made by SQLite. */
   readonly sql: unknown
 }
 
@@ -113,21 +122,24 @@ function toSchemaObject({ type, name, sql }: Record<string, unknown>): SchemaObj
   return { type: String(type), name: String(name), sql }
 }
 
-/** Whether another program makes this table, and it changes nothing. */
+/** Whether this is a known, harmless table of another program. */
 function isOfOthers({ name, sql }: SchemaObject): boolean {
   return TABLES_OF_OTHERS.has(name) && sql === TABLES_OF_OTHERS.get(name)
 }
 
-/** Refuses what neither the store makes nor a program that changes nothing. @throws {Error} naming it */
+/**
+ * Refuses unknown objects, except harmless ones of other programs. @throws {Error} naming the
+ * object
+ */
 function assertKnown(db: DatabaseSync, object: SchemaObject, version: number): void {
   const { type, name, sql } = object
   if (isOfOthers(object)) return
   if (version === TOKENS_VERSION && isOldTokensTable(name, sql)) return
   const isOwn = tableDefinitions(db, name).some((definition) => isSameLayout(definition, sql))
-  if (!isOwn) throw new Error(`its ${type} ${name} is not one that this program makes`)
+  if (!isOwn) throw new Error(`its ${type} ${name} is not made by this program`)
 }
 
-/** Whether this is the table of tokens of the version before, or its index. */
+/** Whether this is the table of tokens of the previous version, or its index. */
 function isOldTokensTable(name: string, sql: unknown): boolean {
   if (name === INDEX_OF_DIGESTS) return sql === null
   return name === 'tokens' && isSameLayout(OLD_TOKENS, sql)
@@ -138,8 +150,9 @@ function isSameLayout(definition: string, sql: unknown): boolean {
 }
 
 /**
- * A definition without comments, without quotes around the name of its table, and without needless spaces. No definition of
- * the store has a text. If another program hides `--` in a text, the quotes of the text stay, and the definition differs.
+ * A definition without comments, without quotes around the name of its table, and without needless
+ * spaces. No definition of the store has a string. If another program hides `--` in a string, its
+ * quotes stay, and the definition differs.
  */
 function withoutLayout(sql: string): string {
   return sql

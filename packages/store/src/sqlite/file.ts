@@ -1,3 +1,4 @@
+// Opens and closes the database file.
 import { accessSync, closeSync, constants, existsSync, fsyncSync, lstatSync } from 'node:fs'
 import { openSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -8,20 +9,21 @@ import { isOutdated, prepareSchema } from './create-tables.ts'
 import { type Collections, reasonOf, StartupError } from '@plant-store/engine/for-store'
 import { DatabaseFiles, identify } from './watch.ts'
 
-// Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
+// Older versions can corrupt a WAL file with two writing connections (https://sqlite.org/wal.html,
+// "The WAL-reset bug").
 const OLDEST_SQLITE = '3.51.3'
 
-/** Milliseconds that a connection waits for another process: at a start, and in commands. */
+/** Milliseconds for which a connection waits for another process: at a start, and in commands. */
 export const BUSY_TIMEOUT = 5000
 /** The same while the service runs: short, because the wait blocks the event loop. */
 const SERVICE_BUSY_TIMEOUT = 100
-/** The most KiB of the file that the service keeps in memory. SQLite's default is 2000. */
+/** The most KiB of the file in the service's memory. SQLite's default is 2000. */
 const PAGE_CACHE = 32_768
 
 /** The name of a database in memory: https://sqlite.org/inmemorydb.html */
 export const IN_MEMORY = ':memory:'
 
-/** A database file that is open. */
+/** An open database file. */
 export interface OpenFile {
   /** Reads integers as `bigint`. */
   readonly db: DatabaseSync
@@ -33,9 +35,10 @@ export interface OpenFile {
 }
 
 /**
- * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous). Creates the
- * file and its tables, if needed.
- * @param exclusive whether to lock the file for this process; false for a command beside a running service
+ * Opens a SQLite file in WAL mode with each commit synced
+ * (https://sqlite.org/pragma.html#pragma_synchronous). Creates the file and its tables, if needed.
+ * @param exclusive whether to lock the file for this process; false for a command beside a running
+ * service
  * @throws {StartupError}
  */
 export function openSqlite(file: string, collections: Collections, exclusive: boolean): OpenFile {
@@ -55,7 +58,8 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
     // The lock comes first: the file could be moved between the check and the lock.
     if (exclusive) lock = acquireLock(path)
     assertNotMoved(path, BUSY_TIMEOUT)
-    // A service of the version before can't use a file that was taken over, so a command beside it must not take it over.
+    // A service of the previous version can't use a file once it is taken over, so a command beside
+    // it must not take it over.
     if (lock === undefined && isOutdated(db)) lock = acquireLock(path)
     const isNew = prepare(db, lock !== undefined, collections) === 0
     // A restore gives the path to another file.
@@ -69,7 +73,7 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
   }
 }
 
-/** Opens a database in memory, with its tables: for tests. It has no log, and nothing of it is on a disk. */
+/** Opens a database in memory, with its tables: for tests. It has no log and no file. */
 export function openInMemory(collections: Collections): OpenFile {
   const db = new DatabaseSync(IN_MEMORY, { readBigInts: true })
   prepareSchema(db, collections)
@@ -95,7 +99,7 @@ function closer(db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['clo
     if (isOver) return
     isOver = true
     try {
-      // SQLite does not copy the log when it closes a file that was moved.
+      // SQLite does not copy the log when it closes a moved file.
       if (lock !== undefined) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {
       // Another process is reading, or the disk fails. The log stays.
@@ -106,8 +110,8 @@ function closer(db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['clo
 }
 
 /**
- * The absolute path of a file that may be absent, without symbolic links. SQLite would read a relative path that begins with
- * "file:" as a URI.
+ * The absolute path of a file, without symbolic links. The file may be absent. SQLite would read a
+ * relative path with `file:` at its beginning as a URI.
  */
 function withoutLinks(file: string): string {
   if (existsSync(file)) return realpathSync(file)
@@ -115,15 +119,15 @@ function withoutLinks(file: string): string {
   return isLink ? resolve(dirname(file), readlinkSync(file)) : resolve(file)
 }
 
-/** Checks permissions. @throws {Error} naming the file, which SQLite's own error would not */
+/** Checks permissions. @throws {Error} naming the file, which SQLite's error would not */
 function assertUsable(path: string): void {
   const paths = [dirname(path), path, `${path}-wal`, `${path}-shm`, lockPath(path)]
   for (const file of paths.filter(existsSync)) accessSync(file, constants.R_OK | constants.W_OK)
 }
 
 /**
- * Writes the log again, unchanged. If a sync failed in an earlier process, the system may show data that is not on the
- * disk, and never write it. Later commits in the log would be lost with it.
+ * Writes the log again, unchanged. After a failed sync in an earlier process, the system may show
+ * data missing on the disk, and never write it. Later commits in the log would be lost with it.
  */
 function rewriteLog(log: string): void {
   if (!existsSync(log)) return
@@ -133,7 +137,7 @@ function rewriteLog(log: string): void {
   closeSync(file)
 }
 
-/** @returns the version of the schema before */
+/** @returns the previous version of the schema */
 function prepare(db: DatabaseSync, exclusive: boolean, collections: Collections): number {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
   const version = prepareSchema(db, collections)

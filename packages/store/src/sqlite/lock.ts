@@ -1,15 +1,17 @@
-// Locks a database file for one process, and refuses a file that has two names.
+// Locks a database file for one process, and refuses a file with two names.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { primaryCode } from './result-codes.ts'
 import { makeFileIfAbsent, type Owner } from './private-files.ts'
 
-/** The lock is a file beside the database, so that the `token` command can still open the database. */
+/**
+ * The lock is a file beside the database, so that the `token` command can still open the database.
+ */
 export const lockPath = (path: string) => `${path}.lock`
 
 /**
- * Locks a database for this process, until the lock is closed. The operating system frees the lock when the process ends
- * or crashes.
+ * Locks a database for this process, until the lock is closed. The operating system frees the lock
+ * when the process ends or crashes.
  * @param path absolute, without symbolic links
  * @param owner the owner of the lock's file, if the file has to be made
  * @throws {Error} if another process has the lock
@@ -29,8 +31,8 @@ export function acquireLock(path: string, owner?: Owner): DatabaseSync {
 }
 
 /**
- * Refuses a database file with a second name: a hard link, or a mount of the file. SQLite keeps a separate log for each
- * name, and processes that use different names would corrupt the file.
+ * Refuses a database file with a second name: a hard link, or a mount of the file. SQLite keeps a
+ * separate log for each name, and processes with different names would corrupt the file.
  * @param path absolute, without symbolic links
  * @throws {Error}
  */
@@ -48,10 +50,11 @@ export function assertOneName(path: string): void {
 }
 
 /**
- * Refuses a file that a process opened by another name, before it was moved: it has another log and another lock file, but
- * SQLite's locks are on the database file itself. If there is a log beside the file, only this name is in use.
+ * Refuses a file that another process has open by its name before a move. It has another log and
+ * another lock file, but SQLite's locks are on the database file itself. A log beside the file
+ * shows that only this name is in use.
  * @param path absolute, without symbolic links
- * @param timeout milliseconds in which the other process may close the file
+ * @param timeout milliseconds for the other process to close the file
  * @throws {Error}
  */
 export function assertNotMoved(path: string, timeout: number): void {

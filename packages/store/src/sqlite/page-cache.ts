@@ -1,8 +1,8 @@
-// The last page of each owner in a table. Callers poll, and mostly for the same page.
+// Caches the last page of each owner in a table: callers poll, and mostly for the same page.
 import { LRUCache } from 'lru-cache'
 import type { Chunk, Rows } from '../core/database.ts'
 
-/** The most owners whose last page is cached. */
+/** The most owners with a cached page. */
 const MAX_PAGES = 10_000
 /** The most characters of all these pages. */
 const MAX_LENGTH = 16 << 20
@@ -16,7 +16,10 @@ interface Page {
   readonly rows: Rows
 }
 
-/** Pages by their owners. A page is gone when one of its owner's items is written, or another program writes. */
+/**
+ * Pages by their owners. A page is gone when one of its owner's items is written, or another
+ * program writes.
+ */
 export class PageCache {
   readonly #dataVersion: () => number
   readonly #pages = new LRUCache<string, Page>({
@@ -27,7 +30,7 @@ export class PageCache {
   })
   #version: number
 
-  /** @param dataVersion a number that changes when another program has written: see engine/src/store.ts */
+  /** @param dataVersion changes after another program has written: see engine/src/store.ts */
   constructor(dataVersion: () => number) {
     this.#dataVersion = dataVersion
     this.#version = dataVersion()
@@ -45,13 +48,11 @@ export class PageCache {
     this.#pages.set(chunk.owner, { chunk, rows })
   }
 
-  /** Forgets the page of an owner. */
   delete(owner: string): void {
     this.#pages.delete(owner)
   }
 }
 
-/** Whether two chunks of an owner have the same bounds. */
 function isSame(left: Chunk, right: Chunk): boolean {
   const isSameRange = left.after === right.after && left.end === right.end
   return isSameRange && left.most === right.most && left.length === right.length

@@ -1,20 +1,22 @@
-// Makes the files of the store so that only their owner can use them, and refuses files and links that another user has put in
-// their place: commands are often run by root, in a folder that the user of the service can write.
+// Makes files usable only by their owner, and refuses files and links put in their place by another
+// user. Commands are often run by root, in a folder writable for the user of the service.
 import { closeSync, constants, existsSync, fchownSync, fstatSync } from 'node:fs'
 import { fsyncSync, lstatSync, mkdirSync, openSync, readlinkSync, readSync, rmSync } from 'node:fs'
 import { type Stats, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** The owner of a file. */
 export type Owner = Pick<Stats, 'uid' | 'gid'>
 
 /** The mode of a new file: only its owner can read and write it. */
 export const OWNER_ONLY = 0o600
 const FOLDER_OF_OWNER = 0o700
-/** The ends of the names of the log, of the index of the log, and of the journal beside a database. */
+/**
+ * The names' ends of SQLite's files beside a database: the log, the index of the log, and the
+ * journal.
+ */
 export const LOGS = ['-wal', '-shm', '-journal'] as const
 
-/** Creates a folder that survives a power cut. */
+/** Creates a folder, to survive a power cut. */
 export function makeFolder(path: string): void {
   withFullMode(() => mkdirSync(path, FOLDER_OF_OWNER))
   sync(dirname(path))
@@ -30,7 +32,10 @@ export function makeFile(path: string): number {
   return withFullMode(() => openSync(path, flags, OWNER_ONLY))
 }
 
-/** Creates an empty file if there is none, for this owner. @throws {Error} if its name is a link to nothing */
+/**
+ * Creates an empty file if there is none, for this owner. @throws {Error} if its name is a link to
+ * nothing
+ */
 export function makeFileIfAbsent(path: string, owner?: Owner): void {
   let descriptor: number
   try {
@@ -49,7 +54,7 @@ export function makeFileIfAbsent(path: string, owner?: Owner): void {
   }
 }
 
-/** Gives a new file to the owner of another file. @throws {Error} if that is not permitted */
+/** Gives a new file to the owner of another file. @throws {Error} if not permitted */
 export function giveTo(descriptor: number, { uid, gid }: Owner): void {
   const stats = fstatSync(descriptor)
   if (stats.uid === uid && stats.gid === gid) return
@@ -72,7 +77,10 @@ export function copyBytes(from: number, to: number): void {
   }
 }
 
-/** Waits until a file, or a folder's names, are on disk. Not for an open database: `closeSync` would free its locks. */
+/**
+ * Waits until a file, or a folder's names, are on disk. Not for an open database: `closeSync` would
+ * free its locks.
+ */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
@@ -83,7 +91,7 @@ export function sync(path: string): void {
 }
 
 /**
- * Refuses links, folders and pipes at the names of a database and of the files that SQLite keeps beside it.
+ * Refuses links, folders and pipes at the names of a database and of SQLite's files beside it.
  * @param paths of databases; they may be absent
  * @throws {Error} naming the path
  */
@@ -96,7 +104,8 @@ export function assertNoLinks(...paths: string[]): void {
 }
 
 /**
- * Refuses a folder that root would reach by a symbolic link of another user, who can set it to lead elsewhere.
+ * Refuses a folder if root would reach it by another user's symbolic link, which could be set to
+ * lead elsewhere.
  * @param folder absolute
  * @throws {Error} naming the link
  */
@@ -116,7 +125,9 @@ function refusalOf(stats: Stats): string | undefined {
   return stats.nlink > 1 ? 'has another name, by a hard link' : undefined
 }
 
-/** Runs `make` under a umask that takes no bits from the owner, as the umask of the process could. */
+/**
+ * Runs `make` under a umask that takes no bits from the owner, as the umask of the process could.
+ */
 function withFullMode<Value>(make: () => Value): Value {
   const mask = process.umask(0o077)
   try {

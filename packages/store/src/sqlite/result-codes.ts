@@ -1,19 +1,23 @@
-/** Primary result codes (https://sqlite.org/rescode.html) that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
+// Tells temporary errors of SQLite from final ones.
+/**
+ * Primary result codes (https://sqlite.org/rescode.html) for "not now": BUSY, LOCKED, READONLY,
+ * IOERR, FULL, CANTOPEN.
+ */
 const TEMPORARY = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
 const IOERR = 10
 /** CORRUPT and NOTADB. */
 const CORRUPT = new Set<number | undefined>([11, 26])
 /**
- * IOERR_WRITE, _TRUNCATE, _NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: synced data is not in doubt, and the cause may pass.
- * A used-up quota is an IOERR_WRITE, too.
+ * IOERR_WRITE, _TRUNCATE, _NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: synced data is not in doubt, and
+ * the cause may pass. A used-up quota is an IOERR_WRITE, too.
  */
 const MAY_PASS = new Set<number | undefined>(
   [3, 6, 12, 18, 19, 21].map((detail) => (detail << 8) | IOERR),
 )
 
-/** The message for an error after which the store is not used any more; undefined for other errors. */
+/** The message for an error that makes the store unusable; undefined for other errors. */
 export function finalMessage(error: unknown): string | undefined {
-  // SQLite calls a page that the disk could not read corrupt, too.
+  // SQLite reports a page as corrupt also if the disk could not read it.
   if (isCorrupt(error)) return 'the database is corrupt, or its disk fails'
   return primaryCode(error) !== IOERR || MAY_PASS.has(resultCode(error))
     ? undefined
@@ -33,7 +37,7 @@ export function primaryCode(error: unknown): number | undefined {
   return code && code & 0xff
 }
 
-/** Whether an error says that a file is damaged, or is not a database. */
+/** Whether a file is damaged, or is not a database. */
 export function isCorrupt(error: unknown): boolean {
   return CORRUPT.has(primaryCode(error))
 }

@@ -1,14 +1,13 @@
-// The statements of the table of a collection.
+// The SQL statements for the table of a collection.
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { columnsOf } from './table-definition.ts'
 
-/** The most rows that `entries` returns. */
+/** In rows. */
 const MAX_ENTRIES = 500
 
 /** A row is an array, because an object would cost more. */
 export type ArrayRow = Readonly<Record<number, SQLOutputValue>>
 
-/** Prepares the statements of a table. */
 export function prepareStatements(db: DatabaseSync, name: string) {
   const [owner, key, item] = columnsOf(db, name).map((column) => `"${column}"`)
   const prepare = (text: string) => new Statement(db, text)
@@ -18,7 +17,8 @@ export function prepareStatements(db: DatabaseSync, name: string) {
     find: prepare(`SELECT ${item} ${ofOwner} AND ${key} = ?`),
     update: prepare(`UPDATE "${name}" SET ${item} = ? WHERE ${owner} = ? AND ${key} = ?`),
     delete: prepare(`DELETE ${ofOwner} AND ${key} = ?`),
-    // `+?` is a bare value to the planner: with `LIMIT ?`, SQLite would plan a statement anew for each number.
+    // `+?` is a bare value to the planner: with `LIMIT ?`, SQLite would plan a statement anew for
+    // each number.
     read: prepare(`SELECT ${item}, ${key} ${ofOwner} AND ${key} > ? AND ${key} <= ?
       ORDER BY ${key} LIMIT +?`),
     skip: prepare(`SELECT ${key} ${ofOwner} AND ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET +?`),
@@ -28,8 +28,9 @@ export function prepareStatements(db: DatabaseSync, name: string) {
 }
 
 /**
- * A statement that is prepared once. `createTagStore()` of node:sqlite would prepare it, too. But in Node 24 its statements stay
- * open when the database is closed, and keep the file, the log and a transaction open.
+ * A statement, prepared once. `createTagStore()` of node:sqlite would prepare it, too. But in Node
+ * 24 its statements stay open when the database is closed, and keep the file, the log and a
+ * transaction open.
  */
 class Statement {
   readonly #statement

@@ -15,9 +15,12 @@ import { IN_MEMORY, type OpenFile, openInMemory, openSqlite } from './file.ts'
 import { SqliteTable } from './table.ts'
 import { POLL_INTERVAL } from './watch.ts'
 
-/** Milliseconds for a chunk of a long list, its wait included: a caller may ask for more lists than can be read in time. */
+/**
+ * Milliseconds for a chunk of a long list, its wait included: a caller may ask for more lists than
+ * can be read in time.
+ */
 const CHUNK_TIMEOUT = 4000
-/** The rows that chunks of long lists may read in one turn of the event loop, in less than a millisecond. */
+/** The rows of long lists to read in one turn of the event loop, in less than a millisecond. */
 const MAX_ROWS_AT_ONCE = 500
 
 /** The embedded store, on SQLite. Only one service may use it. */
@@ -45,7 +48,7 @@ export class SqliteStore implements Database {
     this.#connection = connection
     this.#files = file.files
     if (events === undefined) return
-    // In production a new file usually means that a volume is missing.
+    // In production a new file usually means a missing volume.
     const level = settings.NODE_ENV === 'production' ? 'warn' : 'info'
     if (file.isNew) events.log[level]({ file: file.db.location() }, 'new database')
     this.#polling = setInterval(() => connection.checkFiles(), POLL_INTERVAL).unref()
@@ -76,7 +79,6 @@ export class SqliteStore implements Database {
     return this.#firstRows().every((row) => row === undefined)
   }
 
-  /** Reads a row of each table, if it has one. */
   #firstRows() {
     const { db } = this.#connection
     const reads = [...this.tables.keys()].map((name) => `SELECT 1 FROM "${name}" LIMIT 1`)

@@ -1,13 +1,15 @@
-// The definition of the table of a collection: owner, key and item.
+// Defines the table of a collection: owner, key and item.
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyType } from '@plant-store/engine/for-store'
 import { otherKeys } from '../core/database.ts'
 
 const COLUMNS = ['owner', 'key', 'item']
-/** The types of keys in SQL. */
 const TYPES: Readonly<Record<KeyType, string>> = { int64: 'INTEGER', text: 'TEXT' }
 
-/** Creates the table of a collection, if there is none. @throws {Error} if there is one with keys of another type */
+/**
+ * Creates the table of a collection, if there is none. @throws {Error} if there is one with keys of
+ * another type
+ */
 export function createTable(db: DatabaseSync, name: string, key: KeyType): void {
   const type = TYPES[key]
   const columns = db.prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid').all(name)
@@ -16,7 +18,7 @@ export function createTable(db: DatabaseSync, name: string, key: KeyType): void 
   db.exec(define(name, type, COLUMNS).replace('TABLE', 'TABLE IF NOT EXISTS'))
 }
 
-/** The definitions that the table of a collection may have, with the names that its columns have. */
+/** The valid definitions for the table of a collection, with the present names of its columns. */
 export function tableDefinitions(db: DatabaseSync, name: string): string[] {
   const columns = columnsOf(db, name)
   return Object.values(TYPES).map((type) => define(name, type, columns))
@@ -31,7 +33,7 @@ function define(name: string, type: string, [owner, key, item]: readonly string[
   ) WITHOUT ROWID, STRICT`
 }
 
-/** The columns of a table that an earlier version made have other names, in the same order. */
+/** The columns of a table in their order. Earlier versions gave them other names. */
 export function columnsOf(db: DatabaseSync, name: string): string[] {
   const info = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name)
   return info.map((column) => String(column['name']))

@@ -6,14 +6,16 @@ import type { Connection } from './connection.ts'
 import { PageCache } from './page-cache.ts'
 import { prepareStatements } from './sql.ts'
 
-/** The rows of the first query of a chunk. The next query reads as many as fit, by the length of these rows. */
+/**
+ * The rows of the first query of a chunk. The next query reads as many as fit, by the length of
+ * these rows.
+ */
 const FIRST_ROWS = 20
-/** The most times by which a query of a chunk may have more rows than the query before it. */
+/** Each query of a chunk reads at most this many times the rows of the previous one. */
 const GROWTH = 8
 /** A BLOB comes after all numbers and strings. */
 const GREATEST_KEY = new Uint8Array()
 
-/** The table of a collection on SQLite. */
 export class SqliteTable implements Table {
   readonly key: KeyType
   readonly #connection: Connection
@@ -60,7 +62,7 @@ export class SqliteTable implements Table {
   }
 
   async read(chunk: Chunk): Promise<Rows> {
-    // For a cached page, too: answers that are sent one after the other cost a sixth less.
+    // Even for a cached page: answers sent one after the other cost a sixth less.
     await this.#connection.turn()
     const page = this.#pages.get(chunk)
     if (page) return page
@@ -81,7 +83,7 @@ export class SqliteTable implements Table {
     return rows.map((row) => ({ owner: String(row[0]), key: toKey(row[1]), text: String(row[2]) }))
   }
 
-  /** Writes in the next transaction. @returns what `write` returned, when it is on disk */
+  /** Writes in the next transaction. @returns the result of `write`, when it is on disk */
   #write<Value>(owner: string, write: () => Value): Promise<Value> {
     return this.#connection.write(() => {
       this.#pages.delete(owner)

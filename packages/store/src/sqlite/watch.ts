@@ -6,13 +6,12 @@ import { lockPath } from './lock.ts'
 /** Milliseconds between two polls of the files. */
 export const POLL_INTERVAL = 1000
 
-/** A file, and the text that tells it from another file of the same path. */
+/** A file, and the identity that tells it from another file at the same path. */
 interface WatchedFile {
   readonly path: string
   readonly identity: string
 }
 
-/** The files of a database that is open. */
 export class DatabaseFiles {
   readonly #logPath: string
   readonly #files: readonly WatchedFile[]
@@ -35,7 +34,8 @@ export class DatabaseFiles {
 
   /**
    * Compares the files at these paths with the opened files.
-   * @returns the change, in words; undefined if they are the same, or the system does not tell
+   * @returns the change, described for people; undefined if they are the same, or the system does
+   * not tell
    */
   findChange(): string | undefined {
     try {
@@ -47,7 +47,7 @@ export class DatabaseFiles {
   }
 }
 
-/** A text that tells a file from another one of the same path; empty if there is none. */
+/** Tells a file from another one at the same path; empty if there is none. */
 export function identify(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats ? `${stats.dev}:${stats.ino}` : ''

@@ -7,7 +7,7 @@ import { program, run } from '../../../../test/support/processes/programs.ts'
 import { product } from '../../../../test/support/product/product.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
-const REFUSED = 'is not one that this program makes'
+const REFUSED = 'is not made by this program'
 
 /** Changes a database as another program would. */
 function change(file: string, sql: string): void {
@@ -267,7 +267,7 @@ t.test('texts in UTF-16 are refused: their bytes have another order', async (t) 
     utf16,
     `PRAGMA encoding = 'UTF-16le'; ${tables.map(({ sql }) => sql).join(';')}; ${VERSION}`,
   )
-  await isRefused(t, utf16, 'its texts are not in UTF-8')
+  await isRefused(t, utf16, 'its strings are not in UTF-8')
 })
 
 t.test('collections of another version of the product are no fault', async (t) => {
