@@ -1,4 +1,4 @@
-// The doors of the packages as declarations: all that a product can name, and whatever these names reach, in one text for each package.
+// Prints each package's door as TypeScript declarations: the exported names, and all types reachable from them.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,10 +7,10 @@ import ts from 'typescript'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DOOR = 'src/index.ts'
-/** Where a package declares what: a function, a class, a type, a constant. */
+/** The declaration of a function, a class, a type or a constant. */
 type Declaration = ts.DeclarationStatement | ts.VariableDeclaration
 
-/** Makes the declarations of each package's door, by the name of the folder: sorted, and without comments. */
+/** The declarations of each door, by the folder of its package: sorted, and without comments. */
 export async function declaredDoors(): Promise<Map<string, string>> {
   const names = globSync('packages/*/package.json', { cwd: ROOT }).map(
     (file) => dirname(file).split('/').at(-1) ?? '',
@@ -20,13 +20,13 @@ export async function declaredDoors(): Promise<Map<string, string>> {
   const exported = new Map(names.map((name) => [name, exportsOf(program, name)]))
   const doors = new Map<string, string>()
   for (const name of names.sort()) {
-    const text = new Door(checker, name, exported).text()
-    doors.set(name, await format(text, { ...manifestOf('.').prettier, parser: 'typescript' }))
+    const code = new Door(checker, name, exported).print()
+    doors.set(name, await format(code, { ...manifestOf('.').prettier, parser: 'typescript' }))
   }
   return doors
 }
 
-/** The declarations of all files that the doors import, as `tsc` writes them: by their paths. */
+/** Declarations from `tsc` for all files imported by the doors, by path. */
 function emittedDeclarations(names: readonly string[]): Map<string, string> {
   const readFile = (file: string) => ts.sys.readFile(file)
   const settings = ts.readConfigFile(join(ROOT, 'tsconfig.json'), readFile)
@@ -45,7 +45,7 @@ function emittedDeclarations(names: readonly string[]): Map<string, string> {
   return declarations
 }
 
-/** A program of declarations only. What comes from other packages than ours is not read. */
+/** A TypeScript program of these declarations only, without other packages than ours. */
 function programOf(
   names: readonly string[],
   declarations: ReadonlyMap<string, string>,
@@ -73,7 +73,7 @@ function programOf(
   return ts.createProgram(roots, options, host)
 }
 
-/** The files of the names by which packages are imported. */
+/** The entry files of packages, by import specifier. */
 function pathsByName(names: readonly string[]): Map<string, string> {
   const entries = names.flatMap((name) => {
     const folder = join('packages', name)
@@ -92,7 +92,6 @@ interface Manifest {
   readonly prettier?: object
 }
 
-/** The package.json in a folder. */
 export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Manifest
 }
@@ -105,7 +104,7 @@ function declarationOf(file: string): string {
   return file.replace(/\.ts$/, '.d.ts')
 }
 
-/** What the door of a package exports: the names, by what they stand for. */
+/** The exported symbols of a door, with their names. */
 function exportsOf(program: ts.Program, name: string): Map<ts.Symbol, string> {
   const checker = program.getTypeChecker()
   const source = program.getSourceFile(declarationOf(doorOf(name)))
@@ -118,11 +117,11 @@ function unaliased(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
 }
 
-/** The declarations that one door reaches. */
+/** Collects and prints the declarations reachable from one door. */
 class Door {
   readonly #checker: ts.TypeChecker
   readonly #exported: ReadonlyMap<ts.Symbol, string>
-  /** What the doors of the other packages export: their import, by what it stands for. */
+  /** Symbols exported by other doors, with their imports. */
   readonly #named: ReadonlyMap<ts.Symbol, readonly [name: string, from: string]>
   readonly #reached = new Set<ts.Symbol>()
   readonly #imports = new Set<string>()
@@ -130,24 +129,24 @@ class Door {
 
   constructor(
     checker: ts.TypeChecker,
-    own: string,
+    folder: string,
     doors: ReadonlyMap<string, Map<ts.Symbol, string>>,
   ) {
     this.#checker = checker
-    this.#exported = doors.get(own) ?? new Map()
-    const others = [...doors].filter(([name]) => name !== own)
+    this.#exported = doors.get(folder) ?? new Map()
+    const others = [...doors].filter(([name]) => name !== folder)
     const named = others.flatMap(([from, exported]) =>
       [...exported].map(([symbol, name]) => [symbol, [name, `@plant-store/${from}`]] as const),
     )
     this.#named = new Map(named)
   }
 
-  text(): string {
+  print(): string {
     for (const symbol of this.#exported.keys()) this.#reach(symbol)
-    this.#names = this.#namesInText()
+    this.#names = this.#uniqueNames()
     const sorted = [...this.#reached].sort((a, b) => compare(this.#nameOf(a), this.#nameOf(b)))
     const statements = sorted.flatMap((symbol) =>
-      declarationsOf(symbol).map((declaration) => this.#print(symbol, declaration)),
+      declarationsOf(symbol).map((declaration) => this.#printOne(symbol, declaration)),
     )
     return [...[...this.#imports].sort(), ...statements, 'export {}'].join('\n')
   }
@@ -166,7 +165,7 @@ class Door {
     for (const declaration of declarations) visit(declaration)
   }
 
-  /** What a name stands for, if this text has to declare it. A name of another package is noted as an import. */
+  /** The symbol of a name, if this door must declare it. A name of another package becomes an import. */
   #targetOf(node: ts.Node): ts.Symbol | undefined {
     const name = ts.isImportTypeNode(node) ? node.qualifier : node
     if (name === undefined || !ts.isIdentifier(name)) return undefined
@@ -175,11 +174,11 @@ class Door {
     const target = unaliased(this.#checker, symbol)
     const named = this.#named.get(target)
     if (named !== undefined) this.#imports.add(importLine(named[0], named[0], named[1]))
-    else if (target.declarations === undefined) this.#noteForeign(symbol)
+    else if (target.declarations === undefined) this.#importForeign(symbol)
     return named === undefined ? target : undefined
   }
 
-  #noteForeign(symbol: ts.Symbol): void {
+  #importForeign(symbol: ts.Symbol): void {
     const [declaration] = symbol.declarations ?? []
     if (declaration === undefined) return
     const statement = ts.findAncestor(declaration, ts.isImportDeclaration)
@@ -194,8 +193,8 @@ class Door {
     this.#imports.add(`import type ${name} from '${from}'`)
   }
 
-  /** Several inner types may have a name. The text has a number behind it then: `Body_2`. */
-  #namesInText(): Map<ts.Symbol, string> {
+  /** Inner types of the same name get a number behind it: `Body_2`. */
+  #uniqueNames(): Map<ts.Symbol, string> {
     const names = new Map(this.#exported)
     const taken = new Set(names.values())
     const inner = [...this.#reached].filter((symbol) => !names.has(symbol))
@@ -212,7 +211,7 @@ class Door {
     return this.#names.get(symbol) ?? symbol.name
   }
 
-  #print(symbol: ts.Symbol, declaration: Declaration): string {
+  #printOne(symbol: ts.Symbol, declaration: Declaration): string {
     const printer = ts.createPrinter({ removeComments: true })
     const rename = this.#renamed.bind(this)
     const { transformed } = ts.transform<ts.Node>(declaration, [rename])
@@ -231,9 +230,9 @@ class Door {
       const target = this.#targetOf(node)
       const name = target && this.#names.get(target)
       if (ts.isImportTypeNode(node) && ts.isIdentifier(node.qualifier ?? node)) {
-        const own = this.#importedName(node, name)
+        const imported = this.#importedName(node, name)
         const words = node.typeArguments?.map((word) => ts.visitNode(word, visit) as ts.TypeNode)
-        if (own !== undefined) return ts.factory.createTypeReferenceNode(own, words)
+        if (imported !== undefined) return ts.factory.createTypeReferenceNode(imported, words)
       }
       if (ts.isIdentifier(node) && name !== undefined) return ts.factory.createIdentifier(name)
       return ts.visitEachChild(node, visit, context)
@@ -241,14 +240,14 @@ class Door {
     return (root) => ts.visitNode(root, visit) ?? root
   }
 
-  /** The name that `import('…').Name` has in this text, if it is of ours. */
+  /** The printed name of `import('…').Name` from one of our packages. */
   #importedName({ qualifier }: ts.ImportTypeNode, name: string | undefined): string | undefined {
     const symbol = qualifier && this.#checker.getSymbolAtLocation(qualifier)
     return name ?? (symbol && this.#named.get(unaliased(this.#checker, symbol))?.[0])
   }
 }
 
-/** The declarations that stand in a file by themselves: not members, and not type parameters. */
+/** The top-level declarations of a symbol: no properties, no type parameters. */
 function declarationsOf(symbol: ts.Symbol): Declaration[] {
   const { declarations = [] } = symbol
   return declarations.filter((node): node is Declaration =>
@@ -258,7 +257,7 @@ function declarationsOf(symbol: ts.Symbol): Declaration[] {
   )
 }
 
-/** Whether nobody outside of a class can name it. */
+/** Whether a class element is private. */
 function isHidden(node: ts.Node): boolean {
   if (!ts.isClassElement(node)) return false
   const isPrivate = ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Private

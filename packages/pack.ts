@@ -1,5 +1,5 @@
-// `npm run pack [-- FOLDER [PACKAGE]]`: makes a tarball of each package, to install or to publish; by default in dist/. What is packed is
-// JavaScript, because Node strips no types below `node_modules`. Packed twice, it is the same bytes.
+// `npm run pack [-- FOLDER [PACKAGE]]`: makes reproducible tarballs of the packages, by default in dist/, to install or to publish.
+// They hold JavaScript, because Node strips no types below `node_modules`.
 import { execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -16,11 +16,11 @@ import { fileURLToPath } from 'node:url'
 import { product } from '../service/product.ts'
 import { FILES, gatherTemplates } from './compiler/src/commands/templates.ts'
 
-/** In this order each is compiled against the declarations of those before it. */
+/** In order of their dependencies: each is compiled against the declarations of earlier ones. */
 const PACKAGES = ['json-schema', 'engine', 'store', 'compiler', 'testing'] as const
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
-/** The fields that every package has from the project. */
+/** Fields copied from the package.json of the project. */
 const SHARED = ['license', 'engines'] as const
 
 type Ranges = Record<string, string>
@@ -30,7 +30,7 @@ interface Manifest {
   readonly exports: Ranges
   readonly repository?: Ranges
   readonly bin?: Ranges
-  /** The modules that have an effect when they are imported, or false without any. */
+  /** The modules with effects at import; false for none. */
   readonly sideEffects: false | readonly string[]
   readonly dependencies?: Ranges
   readonly peerDependencies?: Ranges
@@ -41,13 +41,13 @@ const project = manifestOf('.')
 const [folder = join(ROOT, 'dist'), chosen] = process.argv.slice(2)
 const target = resolve(folder)
 const names = PACKAGES.filter((name) => chosen === undefined || chosen === name)
-/** Of this process alone: others may pack at the same time. Below the project, so that its packages are found. */
+/** For this process alone, as others may pack, too. It is inside of the project to find node_modules. */
 const build = join(ROOT, `dist/build-${process.pid}`)
 const tarballs = names.map((name) => join(target, `plant-store-${name}-${project.version}.tgz`))
 if (!areCurrent()) packAll()
 for (const file of tarballs) console.log(relative('.', file))
 
-/** Whether the tarballs are newer than what is packed. */
+/** Whether the tarballs are newer than their sources. */
 function areCurrent(): boolean {
   const sources = globSync(
     ['LICENSE', 'package.json', 'package-lock.json', ...FILES, 'packages/{*.ts,*/*.*,*/src/**}'],
@@ -64,7 +64,7 @@ function packAll(): void {
   try {
     for (const name of names) packOne(name)
     for (const file of tarballs) {
-      // Whoever reads it meanwhile has the old one, or the new one.
+      // Renamed into place: a concurrent reader sees the old file or the new one.
       const copied = `${file}.${process.pid}`
       cpSync(join(build, basename(file)), copied)
       renameSync(copied, file)
@@ -90,7 +90,7 @@ function manifestOf(folder: string): Manifest {
 
 /** Writes the JavaScript of a package, with its declarations and maps. */
 function compile(name: string, folder: string): void {
-  const source = join(folder, 'src') // a copy, so that the maps name paths of the package
+  const source = join(folder, 'src') // copied, so that source maps name paths of the package
   cpSync(join(ROOT, 'packages', name, 'src'), source, { recursive: true })
   const settings = {
     extends: join(ROOT, 'tsconfig.json'),
@@ -100,7 +100,7 @@ function compile(name: string, folder: string): void {
       rootDir: source,
       outDir: join(folder, 'dist'),
       declaration: true,
-      sourceMap: true, // without the sources: Node reads all maps at a start, and needs only the lines
+      sourceMap: true, // without sources: Node reads all maps at its start, and needs only lines
       rewriteRelativeImportExtensions: true,
       paths: declarationsOf(name),
       typeRoots: [join(ROOT, 'node_modules/@types')],
@@ -113,7 +113,7 @@ function compile(name: string, folder: string): void {
   execFileSync(process.execPath, [TSC, '-p', file], { stdio: 'inherit' })
 }
 
-/** Where the declarations of the packages before this one are: by the names that code imports. */
+/** The declarations of earlier packages, by import specifier. */
 function declarationsOf(name: string): Record<string, string[]> {
   const before = PACKAGES.slice(0, PACKAGES.indexOf(name as (typeof PACKAGES)[number]))
   const entries = before.flatMap((earlier) =>
@@ -129,7 +129,7 @@ function declarationsOf(name: string): Record<string, string[]> {
   return Object.fromEntries(entries)
 }
 
-/** Copies what is no TypeScript: the license, the README, and the files that the code reads. */
+/** Copies the license, the README, and the data files of the code. */
 function copyOthers(name: string, folder: string): void {
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
   const from = join(ROOT, 'packages', name)
@@ -142,7 +142,7 @@ function copyOthers(name: string, folder: string): void {
   }
 }
 
-/** The files that the compiler makes new services from. */
+/** Writes the templates of new services. */
 function writeTemplates(folder: string): void {
   const text = JSON.stringify(gatherTemplates(product))
   writeFileSync(join(folder, 'dist/commands/templates.json'), text)
@@ -156,7 +156,7 @@ function packedManifest(name: string): object {
     sideEffects,
     dependencies = {},
     peerDependencies = {},
-    ...own
+    ...others
   } = manifestOf(`packages/${name}`)
   const shared = SHARED.map((field): [string, unknown] => [field, project[field]])
   const built = (file: string) => file.replace('./src/', './dist/').replace(/\.ts$/, '.js')
@@ -166,7 +166,7 @@ function packedManifest(name: string): object {
   ])
   const commands = Object.entries(bin ?? {}).map(([command, file]) => [command, built(file)])
   return {
-    ...own,
+    ...others,
     ...Object.fromEntries<unknown>(shared),
     repository: { ...project.repository, directory: `packages/${name}` },
     files: ['dist', '*.md'],
@@ -178,7 +178,7 @@ function packedManifest(name: string): object {
   }
 }
 
-/** Ours have the one version; what the project names, too, has the range that it has there. */
+/** Replaces `*`: by the project's version for our packages, by the range in the project's package.json for others. */
 function withVersions(ranges: Ranges): Ranges {
   const shared = { ...project.dependencies, ...(project['devDependencies'] as Ranges) }
   const rangeOf = (name: string, range: string) => {

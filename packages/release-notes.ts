@@ -1,4 +1,4 @@
-// `node packages/release-notes.ts VERSION`: prints the section of a version in the CHANGELOG, for the page of its release.
+// `node packages/release-notes.ts VERSION`: prints the CHANGELOG section of a version, for its release page.
 import { readFileSync } from 'node:fs'
 
 const [version = ''] = process.argv.slice(2)

@@ -1,5 +1,4 @@
-// `npm run released`: writes the doors of the packages, as they are released, to `packages/*/released.d.ts`.
-// test/released-doors.test.ts compares with them.
+// `npm run released`: writes the released doors of the packages to `packages/*/released.d.ts`, for test/released-doors.test.ts.
 import { writeFileSync } from 'node:fs'
 import { declaredDoors, manifestOf } from './doors.ts'
 

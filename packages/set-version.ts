@@ -1,5 +1,4 @@
-// The script `version` of `npm version`: writes the new version of package.json wherever else it stands. The packages have the
-// version of the project, and so have the image and the files that run it.
+// The script `version` of `npm version`: copies the project's new version to the packages, the image and the files that run it.
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,7 +7,7 @@ const { name, version } = JSON.parse(readFileSync('package.json', 'utf8')) as Re
   Record<'name' | 'version', string>
 >
 const manifests = globSync('packages/*/package.json')
-/** Where the version stands in other files: what is before it, without what is behind it. */
+/** Patterns of the version in other files. */
 const PLACES: Readonly<Record<string, RegExp>> = {
   Dockerfile: /(?<=org\.opencontainers\.image\.version=")[^"]+/g,
   'deploy/compose.yaml': new RegExp(`(?<=image: ${name}:)\\S+`, 'g'),
@@ -26,9 +25,9 @@ for (const file of manifests) {
 writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
 for (const [file, place] of Object.entries(PLACES)) replaceIn(file, place)
 const changed = [...manifests, 'package-lock.json', ...Object.keys(PLACES)]
-if (existsSync('.git')) execFileSync('git', ['add', '--', ...changed]) // npm commits what is added
+if (existsSync('.git')) execFileSync('git', ['add', '--', ...changed]) // npm commits staged files
 
-/** @throws {Error} if the file has no such place: nothing may keep an old version */
+/** @throws {Error} if the pattern is not in the file, which would keep an old version */
 function replaceIn(file: string, place: RegExp): void {
   const text = readFileSync(file, 'utf8')
   if (text.match(place) === null) throw new Error(`${file} has no version where it is expected`)
