@@ -12,7 +12,7 @@ interface Checked {
   readonly reason?: Reason
 }
 type ErrorKeyword = keyof Limits
-export declare const FILLS_IN_TOO_MUCH = 'would fill in more than 100 members'
+export declare const FILLS_IN_TOO_MUCH = 'would fill in more than 100 properties'
 type FlattenAny = (schema: unknown) => readonly SchemaObject[]
 export type Formats = Readonly<Record<string, (string: string) => boolean>>
 type Key = string | number
@@ -109,7 +109,7 @@ export declare class Validator {
   )
   compile(name: string, schema: Schema, markedFrom?: number): Check
   decodeInt64s(schema: Schema, value: unknown): unknown
-  hides(schema: Schema): boolean
+  hasWriteOnly(schema: Schema): boolean
 }
 export declare function allowedTypes(schema: unknown, flatten: FlattenAny): string[]
 export declare function alternativesOf(

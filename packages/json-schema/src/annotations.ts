@@ -1,29 +1,29 @@
-// The annotations of schemas by which values are changed.
+// Finds the annotations of schemas, and applies those of int64.
 import {
   type Annotation,
   AnnotationGroup,
   type Annotations,
-  type Content,
+  type AnnotationContent,
   type Default,
 } from './core/evaluation.ts'
 import { decodeInt64, isInt64 } from './core/numbers.ts'
 import type { Keywords } from './core/schema.ts'
 import type { Flatten, Mark } from './schema-compiler.ts'
 
-/** Which annotations are collected. */
+/** The annotations to collect. */
 export interface AnnotationOptions {
   readonly marks: readonly Mark[]
   readonly int64: boolean
   readonly defaults: boolean
 }
 
-/** The annotation of a schema. @returns undefined if it has none that is asked for */
+/** The annotations of a schema. @returns undefined if it has none to collect */
 export function contentOf(
   schema: Keywords,
   options: AnnotationOptions,
   flatten: Flatten,
-): Content | undefined {
-  const content: Content = {
+): AnnotationContent | undefined {
+  const content: AnnotationContent = {
     isDecided: false,
     isInt64: options.int64 && isInt64(schema),
     isMarked: options.marks.some((mark) => schema[mark] === true),
@@ -33,7 +33,7 @@ export function contentOf(
   return isEmpty ? undefined : content
 }
 
-/** The defaults of the members of an object. A `readOnly` member is not filled in: nobody may send it. */
+/** The defaults of an object's properties. A `readOnly` one is not filled in: nobody may send it. */
 function defaultsOf({ properties = {} }: Keywords, flatten: Flatten): Default[] {
   const defaults: Default[] = []
   for (const [name, schema] of Object.entries(properties)) {
@@ -46,7 +46,7 @@ function defaultsOf({ properties = {} }: Keywords, flatten: Flatten): Default[] 
   return defaults
 }
 
-/** Lists annotations in their order. Those of a group that was added twice are listed once. */
+/** Lists annotations in order. A group added twice is listed once. */
 export function listAnnotations(annotations: Annotations): Annotation[] {
   if (annotations.every(isAnnotation)) return annotations
   const list: Annotation[] = []

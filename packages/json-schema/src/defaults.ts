@@ -1,4 +1,4 @@
-// Fills in the defaults of members that are absent. JSON Schema calls a default an annotation (2020-12 validation, section 9.2).
+// Fills in the defaults of absent properties. A default is an annotation (2020-12 validation, section 9.2).
 import type { Annotation } from './core/evaluation.ts'
 import type { Schema } from './core/schema.ts'
 import type { Problem } from './core/validation-error.ts'
@@ -7,23 +7,23 @@ import { MAX_FILLED_IN } from './core/sentences.ts'
 
 /** The compiler leaves such a default out. */
 const FILLS_IN_TOO_MUCH: Problem = { keyword: 'default', limit: MAX_FILLED_IN }
-/** The most defaults of a value. Else a few bytes of a list could become many objects. */
+/** The most defaults of a value: a few bytes of a list could become many objects. */
 const MAX_DEFAULTS = 100_000
 const TOO_MANY_DEFAULTS: Problem = { keyword: 'defaults', limit: MAX_DEFAULTS }
 
-/** Evaluates a default by the schema of its member, at its place. */
+/** Evaluates a default by the schema of its property, at its place. */
 type Annotate = (schema: Schema, container: object, name: string) => readonly Annotation[]
 
 /**
- * Fills in defaults, and the defaults of members in them.
+ * Fills in defaults, and the defaults of properties in them.
  * @param annotations of the value; the annotations of defaults are added to them
- * @returns the problem if one default fills in too much, or all of them do
+ * @returns the problem, if one default or all of them fill in too much
  */
 export function fillInDefaults(annotations: Annotation[], annotate: Annotate): Problem | undefined {
   let total = 0
-  /** How many members are filled in for the same absent one, by the index of an annotation of these defaults. */
+  /** By the index of a default's annotation: the number of properties filled in for the same absent one. */
   const counts: { filledIn: number }[] = []
-  // The loop goes on with the annotations that it adds.
+  // The loop reaches the annotations added in it.
   for (const [index, annotation] of annotations.entries()) {
     const { content, value: container } = annotation
     if (!isObject(container)) continue
@@ -48,5 +48,5 @@ export function fillInDefaults(annotations: Annotation[], annotate: Annotate): P
 function copy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy)
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]))
+  return Object.fromEntries(Object.entries(value).map(([name, property]) => [name, copy(property)]))
 }

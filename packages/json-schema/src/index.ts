@@ -1,11 +1,11 @@
-// The door: validates values by JSON Schema 2020-12, and changes them by the annotations of the schemas that apply.
+// The door: validates values by JSON Schema 2020-12, and changes them by the annotations of their schemas.
 export { Validator } from './validator.ts'
 export type { Check, Reason, Use } from './validator.ts'
 export type { AddedType, AddedTypes, Formats, Keywords, Schema } from './core/schema.ts'
 export { FILLS_IN_TOO_MUCH, TOO_NESTED } from './core/sentences.ts'
 export { Untyped } from './untyped.ts'
 
-// For whoever reads schemas, as the compiler of contracts does:
+// For readers of schemas, such as the compiler of contracts:
 export {
   allowedTypes,
   alternativesOf,

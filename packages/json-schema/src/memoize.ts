@@ -1,12 +1,12 @@
+// Remembers the results of a recursive schema within one evaluation.
 import type { Evaluate } from './core/evaluation.ts'
 import { isContainer } from './core/values.ts'
 
 /**
- * Remembers the results of a schema within one evaluation. Without this, a schema that leads back to itself could take
- * exponential time: each of two alternatives would evaluate the same members, and so would theirs.
+ * Remembers the results of a schema. Without this, a recursive schema could take exponential time: each of two
+ * alternatives would evaluate the same properties, and so would those in them.
  *
- * A result belongs to a place, not to a value: one object may stand at several places, and an annotation
- * names its place.
+ * A result belongs to a place, not to a value: one object may stand at several places, and an annotation names its place.
  */
 export function memoize(evaluate: Evaluate): Evaluate {
   return (value, evaluation, evaluated) => {

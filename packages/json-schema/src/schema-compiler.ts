@@ -1,28 +1,28 @@
 // Compiles schemas to functions: each schema is the list of its keywords, evaluated in order.
 import { type FlattenAny, type SchemaObject, typesOfAlternatives } from './core/allowed-types.ts'
 import { booleanSchema } from './boolean-schema.ts'
-import type { Content, Evaluate } from './core/evaluation.ts'
+import type { AnnotationContent, Evaluate } from './core/evaluation.ts'
 import { flattenedSchema, reachable } from './core/flattened-schema.ts'
 import { compileKeywords } from './keywords/index.ts'
-import type { Context } from './keywords/keyword.ts'
+import type { KeywordContext } from './keywords/keyword.ts'
 import { memoize } from './memoize.ts'
 import { toRegExp } from './core/patterns.ts'
 import type { AddedTypes, Formats, Keywords, Schema } from './core/schema.ts'
 import { isContainer } from './core/values.ts'
 import { decidesType } from './untyped.ts'
 
-/** A mark of members that only one side sends. */
+/** A mark of properties which only one side sends. */
 export type Mark = 'readOnly' | 'writeOnly'
 
-/** Flattens a schema whose references are ids: see {@link flattenedSchema}. */
+/** Flattens a schema with ids as references: see {@link flattenedSchema}. */
 export type Flatten = (schema: unknown) => readonly Keywords[]
 
 export interface Options {
   readonly formats: Formats
-  /** The marks of members that a value need not have. */
+  /** A property with one of these marks may be absent, though required. */
   readonly marks: readonly Mark[]
-  /** Evaluates a value by a schema; undefined if any value fits. */
-  readonly annotate: (schema: Keywords, flatten: Flatten) => Content | undefined
+  /** Finds the annotations of a schema; undefined if it has none. */
+  readonly annotate: (schema: Keywords, flatten: Flatten) => AnnotationContent | undefined
   /** Types that JSON lacks. Undefined if no value is of them, or untyped: see `untyped.ts`. */
   readonly types: AddedTypes | undefined
 }
@@ -35,15 +35,15 @@ export class SchemaCompiler {
   readonly #conditions = new Map<Keywords, Evaluate>()
   readonly #recursive = new Map<string, boolean>()
 
-  /** @param schemas by the ids that references have */
+  /** @param schemas by id: references are ids */
   constructor(schemas: Readonly<Record<string, Schema>>, options: Options) {
     this.#schemas = schemas
     this.#options = options
   }
 
   /**
-   * Compiles a schema that a value must fit.
-   * @param enclosing the schemas around it that are about the same value: a member that they mark is not required
+   * Compiles a schema for a value to fit.
+   * @param enclosing the schemas around it for the same value: a property marked by them is not required
    */
   compileSchema(schema: Schema, enclosing: readonly Keywords[] = []): Evaluate {
     if (typeof schema === 'boolean') return booleanSchema(schema)
@@ -54,8 +54,8 @@ export class SchemaCompiler {
   }
 
   /**
-   * Compiles a schema that a valid value need not fit, as below `not` and `if`. It requires marked members, too.
-   * @param enclosing the schemas around it that are about the same value: they may say its type
+   * Compiles a condition, such as `not` and `if`: a valid value need not fit it. It requires marked properties, too.
+   * @param enclosing the schemas around it for the same value: they may restrict its type
    */
   compileCondition(schema: Schema, enclosing: readonly Keywords[] = []): Evaluate {
     if (typeof schema === 'boolean') return booleanSchema(schema)
@@ -68,16 +68,16 @@ export class SchemaCompiler {
 
   #compileWithin(schema: Keywords, enclosing: readonly Keywords[]): Evaluate {
     const schemasOfValue = [...enclosing, ...this.#flatten(schema)]
-    const hasMarkedMembers = schemasOfValue.some((part) => allRules(part).some(this.#isMarked))
-    // Else a target is compiled once, for all schemas that refer to it.
-    const isContextNeeded = hasMarkedMembers || this.#options.types !== undefined
+    const hasMarkedProperties = schemasOfValue.some((part) => allRules(part).some(this.#isMarked))
+    // Otherwise a target is compiled once, for all references to it.
+    const isContextNeeded = hasMarkedProperties || this.#options.types !== undefined
     const schemasOfTarget = isContextNeeded ? schemasOfValue : []
     return this.#evaluateAll(schema, {
       formats: this.#options.formats,
       types: this.#options.types ?? {},
       inPlace: (part) => this.compileSchema(part, schemasOfValue),
-      member: (part, name) =>
-        this.#decideType(this.compileSchema(part), part, rulesOfMember(schemasOfValue, name)),
+      property: (part, name) =>
+        this.#decideType(this.compileSchema(part), part, rulesOfProperty(schemasOfValue, name)),
       item: (part, index) =>
         this.#decideType(this.compileSchema(part), part, rulesOfItem(schemasOfValue, index)),
       condition: (part) => this.compileCondition(part, schemasOfValue),
@@ -95,8 +95,8 @@ export class SchemaCompiler {
       formats: this.#options.formats,
       types: this.#options.types ?? {},
       inPlace: compile,
-      member: (part, name) =>
-        this.#decideType(this.compileCondition(part), part, rulesOfMember(schemasOfValue, name)),
+      property: (part, name) =>
+        this.#decideType(this.compileCondition(part), part, rulesOfProperty(schemasOfValue, name)),
       item: (part, index) =>
         this.#decideType(this.compileCondition(part), part, rulesOfItem(schemasOfValue, index)),
       condition: compile,
@@ -115,12 +115,12 @@ export class SchemaCompiler {
     return decidesType(evaluate, types)
   }
 
-  /** Evaluates all keywords of a schema. `unevaluated…` asks for the keys that the keywords of this schema evaluate. */
-  #evaluateAll(schema: Keywords, context: Context): Evaluate {
+  /** Evaluates all keywords of a schema. `unevaluated…` needs the keys evaluated by the others. */
+  #evaluateAll(schema: Keywords, context: KeywordContext): Evaluate {
     const keywords = compileKeywords(schema, context)
     const annotation = this.#options.annotate(schema, this.#flatten)
     const { unevaluatedProperties, unevaluatedItems } = schema
-    const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
+    const needsKeys = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
     const evaluateKeywords: Evaluate = (value, evaluation, evaluated) => {
       evaluation.begin()
       if (annotation !== undefined) evaluation.annotate(annotation, value)
@@ -132,10 +132,10 @@ export class SchemaCompiler {
       evaluation.end()
       return goesOn
     }
-    return isAsking ? withOwnKeys(evaluateKeywords) : evaluateKeywords
+    return needsKeys ? withSeparateKeys(evaluateKeywords) : evaluateKeywords
   }
 
-  /** The target is compiled when it is needed, because it may lead back here. */
+  /** The target is compiled when needed: it may lead back here. */
   #compileReference(id: string, compile: (target: Schema) => Evaluate): Evaluate {
     let target: Evaluate | undefined
     return (value, evaluation, evaluated) => {
@@ -170,19 +170,19 @@ export class SchemaCompiler {
     this.#flatten(schema).some((part) => this.#options.marks.some((mark) => part[mark] === true))
 }
 
-/** Lets `unevaluated…` ask for the keys of its own schema only. */
-function withOwnKeys(evaluate: Evaluate): Evaluate {
+/** Keeps the keys of a schema apart from those of others: `unevaluated…` is about one schema. */
+function withSeparateKeys(evaluate: Evaluate): Evaluate {
   return (value, evaluation, evaluated) => {
-    const own = new Set<string>()
-    const goesOn = evaluate(value, evaluation, own)
-    evaluation.hold(-own.size)
-    if (goesOn) for (const key of own) evaluation.addKey(key, evaluated)
+    const keys = new Set<string>()
+    const goesOn = evaluate(value, evaluation, keys)
+    evaluation.hold(-keys.size)
+    if (goesOn) for (const key of keys) evaluation.addKey(key, evaluated)
     return goesOn
   }
 }
 
-/** The schemas of a member in all schemas of its object. @param name if it is known */
-function rulesOfMember(schemas: readonly Keywords[], name: string | undefined): unknown[] {
+/** The schemas of a property in all schemas of its object. @param name if it is known */
+function rulesOfProperty(schemas: readonly Keywords[], name: string | undefined): unknown[] {
   return name === undefined ? [] : schemas.flatMap((schema) => rulesFor(schema, name))
 }
 
@@ -191,7 +191,7 @@ function rulesOfItem(schemas: readonly Keywords[], index = Infinity): unknown[] 
   return schemas.flatMap(({ prefixItems = [], items = [] }) => prefixItems[index] ?? items)
 }
 
-/** The schemas of an object for a member of this name. */
+/** The schemas of an object for a property of this name. */
 function rulesFor(schema: Keywords, name: string): unknown[] {
   const { properties = {}, patternProperties = {}, additionalProperties } = schema
   const rules: unknown[] = Object.hasOwn(properties, name) ? [properties[name]] : []
@@ -200,7 +200,7 @@ function rulesFor(schema: Keywords, name: string): unknown[] {
   return rules.length > 0 ? rules : [additionalProperties]
 }
 
-/** The schemas of an object for its members, whatever their names. */
+/** The schemas of an object for properties of any name. */
 function allRules({ properties, patternProperties, additionalProperties }: Keywords): unknown[] {
   const named = Object.values({ ...properties })
   const matching = Object.values({ ...patternProperties })

@@ -1,6 +1,6 @@
 // The hook for values without a type, such as strings of a form: their schema decides which of several values each one is.
 import { ANY } from './core/allowed-types.ts'
-import type { Annotation, Content, Evaluate } from './core/evaluation.ts'
+import type { Annotation, AnnotationContent, Evaluate } from './core/evaluation.ts'
 import type { Problem } from './core/validation-error.ts'
 import { isObject } from './core/values.ts'
 
@@ -9,14 +9,19 @@ export abstract class Untyped {
   /** The error of a value without a candidate, such as `must not be repeated`. */
   abstract readonly error: string
   /**
-   * The values that this one may be, the likeliest first.
+   * The values to choose from, the likeliest first.
    * @param types allowed by the schema; `any` among them if it allows all
    */
   abstract candidates(types: ReadonlySet<string>): readonly unknown[]
 }
 
-/** Marks the value that a schema has decided on. */
-export const DECIDED: Content = { isDecided: true, isInt64: false, isMarked: false, defaults: [] }
+/** Marks a value as decided. */
+export const DECIDED: AnnotationContent = {
+  isDecided: true,
+  isInt64: false,
+  isMarked: false,
+  defaults: [],
+}
 
 /**
  * Makes an evaluation decide on untyped values: the first candidate that fits the schema, else the first one.
@@ -43,14 +48,14 @@ function problemOf({ error }: Untyped): Problem {
   return { keyword: 'untyped', limit: error }
 }
 
-/** An untyped value without a candidate, and the keys that lead to it. */
+/** An untyped value without a candidate, and its keys. */
 export interface Undecided {
   readonly path: readonly string[]
   readonly problem: Problem
 }
 
 /**
- * Replaces untyped values by the ones decided on. Of several schemas, one that decided on more than a string wins.
+ * Replaces untyped values. Where several schemas have decided, any value wins over a string.
  * @param container the object with the untyped values
  * @returns undefined if each value could be replaced
  */
@@ -68,7 +73,7 @@ export function replaceUntyped(
 
 const ANY_TYPE: ReadonlySet<string> = new Set([ANY])
 
-/** Replaces the values that no schema has decided on. @returns as {@link replaceUntyped} does */
+/** Replaces the undecided values. @returns as {@link replaceUntyped} does */
 function replaceRest(container: object): Undecided | undefined {
   for (const [name, value] of Object.entries(container)) {
     if (value instanceof Untyped && value.candidates(ANY_TYPE).length === 0)

@@ -1,4 +1,4 @@
-// Validates values by schemas, and changes them by the annotations of the schemas that apply.
+// Validates values by schemas, and changes them by the annotations of these schemas.
 import { contentOf, decodeInt64s, listAnnotations, type AnnotationOptions } from './annotations.ts'
 import { fillInDefaults } from './defaults.ts'
 import { type Annotation, type Evaluate, Evaluation, type Reserve } from './core/evaluation.ts'
@@ -19,9 +19,9 @@ import { replaceUntyped } from './untyped.ts'
 
 /**
  * Validates a value, and changes it.
- * @param reserve is told how much memory the evaluation takes
- * @param value with numbers as `parseJson` has them. In an incoming value, numbers that are no int64 become a `number`
- * @returns the changed value, or its error, in words that begin with its name
+ * @param reserve gets the bytes of memory held by the evaluation
+ * @param value with numbers as `parseJson` has them. In an incoming value, other numbers than int64 become a `number`
+ * @returns the changed value, or its error: a sentence, beginning with its name
  */
 export type Check = (value: unknown, reserve?: Reserve) => Checked
 interface Checked {
@@ -33,20 +33,20 @@ interface Checked {
 
 /** Why a value is invalid. */
 export interface Reason {
-  /** The keys that lead to the place of the error. The first one is the name of the value. */
+  /** The keys down to the place of the error. The first one is the name of the value. */
   readonly path: readonly Key[]
-  /** The keyword of JSON Schema that refuses the value, or what else does: see `Limits`. */
+  /** The keyword of JSON Schema which refuses the value, or another reason: see `Limits`. */
   readonly keyword: ErrorKeyword
-  /** The part of the schema that the value does not fit, as the number of `maxLength`. */
+  /** The part of the schema which refuses the value, such as the number of `maxLength`. */
   readonly limit: unknown
 }
 
 /**
  * The uses of values.
- * - incoming: an int64 becomes a `bigint`, an absent member gets its default, and no member may be `readOnly`
- * - outgoing: `writeOnly` members are removed
+ * - incoming: an int64 becomes a `bigint`, an absent property gets its default, and none may be `readOnly`
+ * - outgoing: `writeOnly` properties are removed
  * - stored: an int64 becomes a `bigint`
- * - storing: nothing is changed, and no member that is `readOnly` or `writeOnly` is required
+ * - storing: nothing is changed, and `readOnly` and `writeOnly` properties may be absent
  */
 const USES = {
   incoming: { marks: ['readOnly'], int64: true, defaults: true },
@@ -90,7 +90,7 @@ export class Validator {
   /**
    * Makes the check of a schema.
    * @param name of the value in errors
-   * @param markedFrom the least level of the members for which `readOnly` and `writeOnly` count; the members of the value have level 1
+   * @param markedFrom the depth at which `readOnly` and `writeOnly` begin to apply: 1 for a body, 2 for an object of parameters
    */
   compile(name: string, schema: Schema, markedFrom = 1): Check {
     const evaluate = this.#compiler.compileSchema(schema)
@@ -102,15 +102,15 @@ export class Validator {
     return (value) => unlessTooNested(name, () => checkOutgoing(evaluate, name, value, markedFrom))
   }
 
-  /** Makes a `bigint` of each int64 of a value, whether it is valid or not. */
+  /** Makes a `bigint` of each int64 in a value, valid or not. */
   decodeInt64s(schema: Schema, value: unknown): unknown {
     const root = { value }
     decodeInt64s(this.#annotationsOf(schema, root, 'value'))
     return root.value
   }
 
-  /** Whether a schema may have members that are not in an outgoing value. */
-  hides(schema: Schema): boolean {
+  /** Whether a schema has `writeOnly` properties, which are removed from outgoing values. */
+  hasWriteOnly(schema: Schema): boolean {
     const nodes = reachable(schema, ({ $ref = '' }) => this.#schemas[$ref])
     return nodes.some((node) => isObject(node) && node['writeOnly'] === true)
   }
@@ -126,8 +126,8 @@ export class Validator {
     if (undecided !== undefined) return refused([name, ...undecided.path], undecided.problem)
     const readOnly = annotations.find((annotation) => isMarked(annotation, markedFrom))
     if (readOnly) return refused(keysOf(readOnly.path), READ_ONLY)
-    const problem = fillInDefaults(annotations, (schema, container, member) =>
-      this.#annotationsOf(schema, container, member),
+    const problem = fillInDefaults(annotations, (schema, container, name) =>
+      this.#annotationsOf(schema, container, name),
     )
     if (problem !== undefined) return refused([name], problem)
     roundNumbers(root)
@@ -135,7 +135,7 @@ export class Validator {
     return { value: root[name] }
   }
 
-  /** The annotations of a value, whether it is valid or not. */
+  /** The annotations of a value, valid or not. */
   #annotationsOf(schema: Schema, container: object, key: Key): Annotation[] {
     const evaluation = new Evaluation(container, key, { isCollectAll: true })
     this.#compiler.compileSchema(schema)(Reflect.get(container, key), evaluation)
@@ -153,7 +153,7 @@ interface Incoming {
 
 const NESTING: Problem = { keyword: 'nesting', limit: undefined }
 
-/** A value may be nested so deep that the schemas of all its levels would exceed the stack. */
+/** A value may be nested too deep: the schemas of all its levels would exceed the stack. */
 function unlessTooNested(name: string, check: () => Checked): Checked {
   try {
     return check()
@@ -163,7 +163,7 @@ function unlessTooNested(name: string, check: () => Checked): Checked {
   }
 }
 
-/** Also for values that are stored: nothing of them is marked. */
+/** Also for stored values, whose properties are never marked. */
 function checkOutgoing(
   evaluate: Evaluate,
   name: string,
@@ -180,8 +180,8 @@ function checkOutgoing(
 }
 
 /**
- * Removes the marked members, and checks the rest. One object may stand at several places of a value, so they are removed from
- * a copy: in it, each place has an object of its own.
+ * Removes marked properties, and checks the rest. One object may stand at several places of a value: in a copy, each place
+ * has a separate object.
  */
 function checkWithout(
   evaluate: Evaluate,
@@ -220,12 +220,12 @@ function refused(path: readonly Key[], problem: Problem): Checked {
   }
 }
 
-/** Copies a value without some of its members and items. @param removed by the object or the list that they are in */
+/** Copies a value without some properties and items. @param removed by their object or list */
 function without(value: unknown, removed: ReadonlyMap<object, readonly Annotation[]>): unknown {
   if (!isContainer(value) || Reflect.get(value, 'toJSON') instanceof Function) return value
   const keys = new Set(removed.get(value)?.map(({ key }) => String(key)))
   const left = Object.entries<unknown>({ ...value }).filter(([key]) => !keys.has(key))
-  const copied = left.map(([key, member]) => [key, without(member, removed)] as const)
+  const copied = left.map(([key, child]) => [key, without(child, removed)] as const)
   if (Array.isArray(value)) return copied.map(([, item]) => item)
   return Object.fromEntries(copied)
 }

@@ -1,8 +1,8 @@
-// Keywords that validators disagree about. Each row is what JSON Schema 2020-12 says.
+// Keywords on which validators disagree. Each row follows JSON Schema 2020-12.
 import t from 'tap'
 import { allows, serve } from '../../engine/test/operation/described.ts'
 
-/** What the schemas refer to. */
+/** The targets of references. */
 const PARTS = `
 X: { type: object, properties: { x: true } }
 Y: { properties: { y: true }, required: [y] }
@@ -12,7 +12,7 @@ Text: { $ref: '#/components/schemas/Flag', properties: { x: { type: string } } }
 Full: { $ref: '#/components/schemas/Flag', minProperties: 1 }
 Flag: { properties: { x: { type: boolean }, y: { type: boolean } } }`
 
-/** By name: the schema, and JSON texts that it allows and does not allow, with a space between two of them. */
+/** By name: the schema, and the JSON of allowed and of refused values, with a space between two of them. */
 const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, invalid: string]>> = {
   'unevaluatedProperties beside $ref and oneOf': [
     `{ $ref: '#/components/schemas/X', oneOf: [{ required: [y], properties: { y: true } }, { required: [z], properties: { z: true } }], unevaluatedProperties: false }`,
@@ -115,7 +115,7 @@ const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, in
   ],
 }
 
-/** The values of JSON texts with a space between two of them. */
+/** The values of JSON strings with a space between two of them. */
 const valuesOf = (texts: string): unknown[] =>
   texts.match(/\S+/g)?.map((text): unknown => JSON.parse(text)) ?? []
 

@@ -9,17 +9,17 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const SIZE = 100_000 // bytes
-/** More than the garbage that a collection leaves, in bytes. */
+/** More bytes than the garbage left by a collection. */
 const NOISE = 400_000
 
 const INT64 = { type: 'integer', format: 'int64' }
 const A = { $ref: 'A' }
 const B = { $ref: 'B' }
-/** The last text of each value: its format measures. */
+/** The last string of each value: its format measures. */
 const END = { type: 'string', format: 'end' }
 const LIST = { type: 'array', items: A }
 
-/** By name: schemas, and the most bytes that an evaluation may hold for a byte of JSON. */
+/** By name: schemas, and the most bytes held by an evaluation for a byte of JSON. */
 const SCHEMAS: Readonly<Record<string, readonly [Readonly<Record<string, Schema>>, number]>> = {
   anyOf: [{ A: { anyOf: [INT64, LIST, { type: 'null' }, END] } }, 60],
   oneOf: [{ A: { oneOf: [INT64, LIST, { type: 'null' }, END] } }, 60],

@@ -1,5 +1,5 @@
 // Values whose schemas would exceed the stack are refused by their depth: in a new process, whose code takes the most room on
-// the stack, as in one that is warm. What is stored by one can be read by the other.
+// the stack, as in one that is warm. A value stored by one can be read by the other.
 import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
 import { HttpError } from '@plant-store/engine/for-store'

@@ -10,7 +10,7 @@ type Row = readonly [
   use?: Use,
 ]
 
-/** A value that was sent twice. */
+/** A value sent twice. */
 class Repeated extends Untyped {
   readonly error = 'must not be repeated'
   candidates(): readonly unknown[] {
@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
     ['body', 'contains', { least: 1, most: Infinity }, 'must contain at least 1 valid item(s)'],
   ],
   [PROPERTY, { a: 'x' }, ['body/a', 'readOnly', true, 'is read-only: leave it out'], 'incoming'],
-  [NESTED, {}, ['body', 'default', 100, 'would fill in more than 100 members'], 'incoming'],
+  [NESTED, {}, ['body', 'default', 100, 'would fill in more than 100 properties'], 'incoming'],
   [
     { properties: { a: { type: 'string' } } },
     { a: new Repeated() },

@@ -1,12 +1,11 @@
-// Each keyword of JSON Schema, with values that it allows and does not allow, compared with Ajv. The files of the keywords say
-// which ones there are.
+// Each keyword of JSON Schema, with allowed and refused values, compared with Ajv. Each file of keywords needs rows.
 import { globSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import t, { type Test } from 'tap'
 import { standardCheck } from './standard.ts'
 
-/** Values that a schema allows and does not allow. */
+/** A schema, with allowed and refused values. */
 interface Row {
   readonly schema: Readonly<Record<string, unknown>>
   readonly valid: readonly unknown[]
@@ -289,7 +288,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
 }
 
 /** The keywords are the words in the names of their files. */
-/** The keywords of `bounds.ts`, the only file that is not named for its keywords. */
+/** The keywords of `bounds.ts`, the only file not named for its keywords. */
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 
 const KEYWORDS = globSync('packages/json-schema/src/keywords/*.ts')

@@ -1,11 +1,11 @@
 // Evaluates schemas as JSON Schema 2020-12 writes them, with references by JSON pointers.
-import { type Content, Evaluation } from '../src/core/evaluation.ts'
+import { type AnnotationContent, Evaluation } from '../src/core/evaluation.ts'
 import { listAnnotations } from '../src/annotations.ts'
 import { keysOf } from '../src/core/validation-error.ts'
 import { isContainer, type Keywords, type Schema, Validator } from '@plant-store/json-schema'
 import { SchemaCompiler } from '../src/schema-compiler.ts'
 
-/** Makes the check of a schema. @throws {Error} for a reference that is no JSON pointer into the schema */
+/** Makes the check of a schema. @throws {Error} for a reference other than a JSON pointer into the schema */
 export function standardCheck(schema: unknown): (value: unknown) => boolean {
   const root = schema as Schema
   const validator = new Validator(targetsIn(root), 'outgoing')
@@ -13,18 +13,18 @@ export function standardCheck(schema: unknown): (value: unknown) => boolean {
   return (value) => check(value).error === undefined
 }
 
-/** A schema that applies to a value, or to a part of it. */
+/** A schema of a value, or of a part of it. */
 interface Applied {
   /** The place of the part in the value: a JSON pointer. */
   readonly location: string
   readonly schema: Keywords
 }
 
-/** Makes the function that says which schemas apply to a value: their keywords are its annotations. */
+/** Makes a function which lists the schemas of a value: their keywords are its annotations. */
 export function standardAnnotations(schema: unknown): (value: unknown) => Applied[] {
   const root = schema as Schema
-  const schemas = new Map<Content, Keywords>()
-  const annotate = (node: Keywords): Content => {
+  const schemas = new Map<AnnotationContent, Keywords>()
+  const annotate = (node: Keywords): AnnotationContent => {
     const content = { isDecided: false, isInt64: false, isMarked: true, defaults: [] }
     schemas.set(content, node)
     return content
@@ -46,7 +46,7 @@ export function standardAnnotations(schema: unknown): (value: unknown) => Applie
   }
 }
 
-/** The references in a schema, also in values of `enum` that look like one. */
+/** The references in a schema, also look-alikes in values of `enum`. */
 export function referencesIn(node: unknown): string[] {
   if (!isContainer(node)) return []
   const reference: unknown = Reflect.get(node, '$ref')

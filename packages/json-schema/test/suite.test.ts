@@ -21,13 +21,13 @@ interface Row {
 /** A schema of the tests of annotations. */
 interface Case {
   readonly description: string
-  /** The dialects that it is for: see its README. */
+  /** The dialects of the file: see the README of the suite. */
   readonly compatibility?: string
   readonly schema: unknown
   readonly tests: readonly { instance: unknown; assertions: readonly Assertion[] }[]
 }
 
-/** The values of a keyword, by the place of the schema, that annotate a part of the instance. */
+/** The annotations of a part of the instance by one keyword: its values, by the place of the schema. */
 interface Assertion {
   readonly location: string
   readonly keyword: string
@@ -37,7 +37,7 @@ interface Assertion {
 const UNKNOWN_FORMAT = 'a format that is not known is an annotation'
 const AJV_FORMATS = 'ajv-formats, which checks formats, says otherwise'
 
-/** What is left out, each with the reason: a file, a group of it, or a row of it. */
+/** Files, groups and rows which are left out, each with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'dynamicRef.json': '$dynamicRef is refused by the compiler',
   'format.json': 'it takes formats for annotations; the service checks them',
@@ -170,7 +170,7 @@ function checkAnnotations(t: Test, { description, schema, tests }: Case): void {
   }
 }
 
-/** The JSON texts of values, in an order of their own: the order of annotations says nothing. */
+/** The JSON of values, sorted: the order of annotations means nothing. */
 const textsOf = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).sort()
 
 /** OpenAPI refers by JSON pointers and by files, so `$id` and `$anchor` are not served. */

@@ -210,7 +210,7 @@ export const SCHEMAS: Constructs = {
     'type: object\nproperties: { a: { type: string, default: null }, b: { type: integer, default: 7 } }',
     '{}=>{"b":7}',
   ),
-  'a `default` with which more than 100 members would be filled in, as within itself': schema(
+  'a `default` with which more than 100 properties would be filled in, as within itself': schema(
     "type: object\nproperties: { a: { $ref: '#/components/schemas/A' } }",
     '{} {"a":{}}',
     '',

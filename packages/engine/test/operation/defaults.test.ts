@@ -96,6 +96,6 @@ t.test('defaults have a bound: a short list does not become many objects', async
   t.equal((await request(empty(33_333))).status, 204)
   t.match(await request(empty(33_334)), {
     status: 400,
-    text: /more than 100000 members that have a default/,
+    text: /more than 100000 properties with a default/,
   })
 })

@@ -1,18 +1,18 @@
-// Finds out which types a schema allows, by its `type`, `enum` and `const`, and by the schemas for the same value.
-/** A schema that is an object, not a boolean. */
+// Finds the types allowed by a schema: by `type`, `enum` and `const`, and by the schemas for the same value.
+/** A schema other than `true` and `false`. */
 export type SchemaObject = Readonly<Record<string, unknown>>
 
 /** Flattens a schema: see `flattenedSchema`. */
 export type FlattenAny = (schema: unknown) => readonly SchemaObject[]
 
-/** The type that stands for any type. */
+/** Stands for any type. */
 export const ANY = 'any'
 
-/** The types that a schema allows; {@link ANY} if it says nothing of types. */
+/** The types allowed by a schema; {@link ANY} if it restricts none. */
 export function allowedTypes(schema: unknown, flatten: FlattenAny): string[] {
   let allowed: string[] = [ANY]
   for (const part of flatten(schema)) {
-    allowed = typesInBoth(allowed, ownTypes(part))
+    allowed = typesInBoth(allowed, typesByKeywords(part))
     for (const choice of choicesIn(part)) {
       const types = choice.flatMap((alternative) => allowedTypes(alternative, flatten))
       allowed = typesInBoth(allowed, types)
@@ -21,15 +21,15 @@ export function allowedTypes(schema: unknown, flatten: FlattenAny): string[] {
   return [...new Set(allowed)]
 }
 
-/** The types that a schema allows by its own keywords. In OpenAPI 3.0, `nullable` adds a type. */
-function ownTypes(schema: SchemaObject): string[] {
+/** The types allowed by the keywords of one schema, without the schemas in it. */
+function typesByKeywords(schema: SchemaObject): string[] {
   const types = declaredTypes(schema)
   if (types.length > 0) return types
   const values: unknown[] = [schema['enum'] ?? schema['const'] ?? []].flat()
   return values.length > 0 ? values.map(typeOf) : [ANY]
 }
 
-/** The types in a schema's own `type`, with null if it is `nullable` as in OpenAPI 3.0. */
+/** The types in `type`. `nullable` of OpenAPI 3.0 adds null. */
 export function declaredTypes({ type, nullable }: SchemaObject): string[] {
   const types = [type ?? []].flat().map(String)
   const addsNull = nullable === true && types.length > 0 && !types.includes('null')
@@ -42,7 +42,7 @@ function typeOf(value: unknown): string {
   return typeof value === 'bigint' ? 'integer' : typeof value
 }
 
-/** The types that two rules allow together: an integer is a number. */
+/** The types allowed by two rules at once. An integer is a number. */
 function typesInBoth(left: readonly string[], right: readonly string[]): string[] {
   if (left.includes(ANY)) return [...right]
   if (right.includes(ANY)) return [...left]
@@ -59,9 +59,9 @@ export function choicesIn({ anyOf, oneOf }: SchemaObject): unknown[][] {
 }
 
 /**
- * The alternatives in a schema, and the alternatives in them, each together with the schemas that it is in. The schema
- * itself if it has none.
- * @param enclosing the schemas that it is in
+ * The alternatives in a schema, and those within them, each joined with its enclosing schemas. Without alternatives, the
+ * schema itself.
+ * @param enclosing the schemas around it
  */
 export function alternativesOf(
   schema: unknown,
@@ -81,7 +81,7 @@ export function typesOfAlternatives(schema: unknown, flatten: FlattenAny): Reado
   return new Set(alternatives.flatMap((alternative) => allowedTypes(alternative, flatten)))
 }
 
-/** The schemas of the items of a list. The items that several schemas describe must fit all of them. */
+/** The schemas of the items of a list. Where several schemas have `items`, an item must fit all of them. */
 export function itemSchemasOf(schema: unknown, flatten: FlattenAny): unknown[] {
   const described = flatten(schema).flatMap((part) => part['items'] ?? [])
   const items = described.length > 1 ? [{ allOf: described }] : described

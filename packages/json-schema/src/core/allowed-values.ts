@@ -7,7 +7,7 @@ import { isContainer } from './values.ts'
 
 /**
  * Makes the rule of `enum` and `const`: a value is equal to an allowed value.
- * @param problem of a value that is not
+ * @param problem of any other value
  */
 export function isOneOf(values: readonly unknown[], problem: Problem): Evaluate {
   const strings = new Set(values.filter((value) => typeof value === 'string')) // most values

@@ -1,9 +1,9 @@
-// Evaluates the members of objects and the items of lists.
+// Evaluates the properties of objects and the items of lists.
 import type { Evaluate, Evaluation } from './evaluation.ts'
 import type { Key } from './validation-error.ts'
 import { isObject } from './values.ts'
 
-/** The evaluations of a member or an item. @param evaluated the keys that other keywords have evaluated */
+/** The evaluations of a property or an item. @param evaluated the keys evaluated by other keywords */
 export type RulesOf<Name extends Key> = (
   key: Name,
   evaluated?: ReadonlySet<string>,
@@ -11,18 +11,18 @@ export type RulesOf<Name extends Key> = (
 
 export const NO_RULES: readonly Evaluate[] = []
 
-/** Makes the evaluation of each member of an object. A member that is undefined is none: JSON leaves it out. */
-export function eachMember(rulesOf: RulesOf<string>): Evaluate {
+/** Makes the evaluation of each property of an object. An undefined one is absent, as in JSON. */
+export function eachProperty(rulesOf: RulesOf<string>): Evaluate {
   return (value, evaluation, evaluated) => {
     if (!isObject(value)) return true
     for (const name of Object.keys(value)) {
-      const member = value[name]
-      if (member === undefined) continue
+      const property = value[name]
+      if (property === undefined) continue
       const rules = rulesOf(name, evaluated)
       if (rules.length === 0) continue
       evaluation.addKey(name, evaluated)
       evaluation.enter(value, name)
-      const goesOn = evaluateChild(rules, member, evaluation)
+      const goesOn = evaluateChild(rules, property, evaluation)
       evaluation.leave()
       if (!goesOn) return false
     }
@@ -30,7 +30,7 @@ export function eachMember(rulesOf: RulesOf<string>): Evaluate {
   }
 }
 
-/** Makes the evaluation of each item of a list. An item that is undefined is null in JSON. */
+/** Makes the evaluation of each item of a list. An undefined item is null in JSON. */
 export function eachItem(rulesOf: RulesOf<number>): Evaluate {
   return (value, evaluation, evaluated) => {
     if (!Array.isArray(value)) return true
@@ -47,7 +47,7 @@ export function eachItem(rulesOf: RulesOf<number>): Evaluate {
   }
 }
 
-/** A child keeps its evaluated keys for itself: they are keys of its own members, not of its container. */
+/** A child passes on no evaluated keys: they are keys in the child, not in its container. */
 function evaluateChild(rules: readonly Evaluate[], value: unknown, evaluation: Evaluation) {
   for (const evaluate of rules) if (!evaluate(value, evaluation)) return false
   return true

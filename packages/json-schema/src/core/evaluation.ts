@@ -1,40 +1,40 @@
-// One evaluation of a value: its position in the value, the annotations that it collects, and the error that it ends with.
+// One evaluation of a value: the current place in the value, the collected annotations, and the error.
 import { Memory } from './memory.ts'
 import type { Schema } from './schema.ts'
 import type { Key, Path, Problem, ValidationError } from './validation-error.ts'
 
-/** The annotations of a schema by which a valid value is changed. */
-export interface Content {
-  /** Whether the schema has decided on the value: see `untyped.ts`. */
+/** The annotations of one schema: they change a valid value. */
+export interface AnnotationContent {
+  /** The schema has decided on the value: see `untyped.ts`. */
   readonly isDecided: boolean
-  /** Whether the value is an int64: it becomes a `bigint`. */
+  /** An int64 becomes a `bigint`. */
   readonly isInt64: boolean
-  /** Whether only the other side sends the value. */
+  /** Only the other side sends the value. */
   readonly isMarked: boolean
-  /** The defaults of the members of the value. */
+  /** The defaults of the value's properties. */
   readonly defaults: readonly Default[]
 }
 
 export interface Default {
   readonly name: string
   readonly value: unknown
-  /** The schema of the member. */
+  /** The schema of the property. */
   readonly schema: Schema
 }
 
-/** A schema that applies to a value has something to say of it: an annotation (2020-12 core, section 7.7). */
+/** An annotation of a value by a schema (2020-12 core, section 7.7). */
 export interface Annotation {
-  readonly content: Content
+  readonly content: AnnotationContent
   readonly value: unknown
-  /** The object or the list that has the value. */
+  /** The object or list around the value. */
   readonly container: object
   /** The name or the index of the value in its container. */
   readonly key: Key
-  /** The instance location (2020-12 core, section 3) of a marked value, which an error may name. Else it is undefined. */
+  /** The instance location (2020-12 core, section 3) of a marked value, for its error; undefined for others. */
   readonly path: Path | undefined
 }
 
-/** Annotations of one schema at one place. They may be added several times, and count once. */
+/** Annotations of one schema at one place. They may be added several times, but count once. */
 export class AnnotationGroup {
   readonly annotations: Annotations
   isListed = false
@@ -44,71 +44,70 @@ export class AnnotationGroup {
   }
 }
 
-/** In the order of evaluation. A group is not flattened here: to copy it at each level would take quadratic time. */
+/** Annotations in order. A nested group holds those of one branch: flattening it here would take quadratic time. */
 export type Annotations = (Annotation | AnnotationGroup)[]
 
 /**
  * Evaluates a value by a keyword, or by a whole schema.
- * @param evaluated gets the keys of the members and items that have been evaluated, if `unevaluatedProperties` or
- *   `unevaluatedItems` asks for them
- * @returns whether to go on: false if the value is invalid, unless the evaluation collects all annotations
+ * @param evaluated gets the keys of evaluated properties and items, if an `unevaluated…` keyword needs them
+ * @returns whether to go on: false for an invalid value, unless the evaluation collects all annotations
  */
 export type Evaluate = (value: unknown, evaluation: Evaluation, evaluated?: Set<string>) => boolean
 
-/** The result of a schema by itself. */
+/** The result of one schema. */
 export interface Result {
-  /** Its annotations: a group, or the only one. */
-  readonly said: Annotations[number] | undefined
+  /** A group, or the only annotation. */
+  readonly annotations: Annotations[number] | undefined
   /** Undefined if the value fits. */
   readonly error: ValidationError | undefined
-  /** The keys of evaluated members and items, if they were asked for. */
+  /** The keys of evaluated properties and items, if they are needed. */
   readonly evaluated: Set<string> | undefined
 }
 
 /**
- * The most schemas that are evaluated within each other; one that is tried counts twice. In a new process, whose code is not
- * compiled yet, the stack has room for 1900 of those that take most (`oneOf`).
+ * The most schemas evaluated within each other. A tried one counts twice. `oneOf` takes most of the stack, which has room
+ * for 1900 of it in a new process, whose code is not compiled yet.
  */
 const MAX_NESTED = 1600
-/** The most bytes of memory that an annotation takes, a result, an error or an evaluated key. */
+/** The most bytes of an annotation, a result, an error or an evaluated key. */
 const BYTES_HELD = 128
-/** For how many of them no memory is reserved, and by how many a reservation grows. */
+/** So many of them need no reservation; a reservation grows by as many. */
 const HELD_STEP = 2000
 
-/** Says that an evaluation holds this many bytes of memory in all. It may throw, if that is too much. */
+/** Reserves memory. @param bytes held by the evaluation in all @throws to end the evaluation */
 export type Reserve = (bytes: number) => void
 
 interface Options {
-  /** Whether evaluation goes on after an error, so that all annotations are collected. */
+  /** Whether to go on after an error, in order to collect all annotations. */
   readonly isCollectAll?: boolean
   readonly reserve?: Reserve | undefined
 }
 
-/** An evaluation of a value. It knows where it is: whoever goes into a member or an item says so. */
+/** An evaluation of a value. Whoever goes into a property or an item calls {@link Evaluation.enter}. */
 export class Evaluation {
   readonly annotations: Annotations = []
   /** The last error. */
   error: ValidationError | undefined
   readonly memory = new Memory<Result>()
-  /** How many schemas are being evaluated within each other, see {@link MAX_NESTED}. */
+  /** The number of schemas being evaluated within each other, see {@link MAX_NESTED}. */
   #nested = 0
   #isCollectAll: boolean
-  /** The containers and the keys from the whole value down to the value that is evaluated now. */
+  /** The containers and the keys from the whole value down to the current one. */
   readonly #containers: object[]
   readonly #keys: Key[]
-  /** The paths of the first of these keys: each is made when it is needed. */
+  /** The paths of the first keys: each is made when needed. */
   readonly #paths: Path[] = []
   readonly #reserve: Reserve | undefined
-  /** How many annotations, results, errors and evaluated keys are held, and for how many memory is reserved. */
+  /** Annotations, results, errors and evaluated keys: held now, and covered by the reservation. */
   #held = 0
   #reserved = HELD_STEP
-  /** The texts that equal objects and lists share, also by their contents: see `identity.ts`. */
+  /** The identities of objects and lists, by value and by contents: see `identity.ts`. */
   #identities: Map<object | string, string> | undefined
 
   /**
    * Begins an evaluation.
    * @param container of the value
-   * @param key of the value in it: its name in messages
+   * @param key of the value in its container: its name in errors
    */
   constructor(container: object, key: Key, { isCollectAll = false, reserve }: Options = {}) {
     this.#containers = [container]
@@ -117,7 +116,7 @@ export class Evaluation {
     this.#reserve = reserve
   }
 
-  /** Counts annotations, results, errors and evaluated keys that are held now. @param count negative for what is dropped */
+  /** Counts annotations, results, errors and evaluated keys. @param count negative for dropped ones */
   hold(count: number): void {
     this.#held += count
     if (this.#held <= this.#reserved) return
@@ -125,7 +124,6 @@ export class Evaluation {
     this.#reserve?.(this.#reserved * BYTES_HELD)
   }
 
-  /** Whether evaluation goes on after an error, so that all annotations are collected. */
   get isCollectAll(): boolean {
     return this.#isCollectAll
   }
@@ -140,7 +138,7 @@ export class Evaluation {
     this.#nested -= 1
   }
 
-  /** Goes into a member or an item. {@link leave} must follow. */
+  /** Goes into a property or an item. {@link leave} must follow. */
   enter(container: object, key: Key): void {
     this.#containers.push(container)
     this.#keys.push(key)
@@ -160,24 +158,24 @@ export class Evaluation {
     return this.#keys.at(-1) ?? ''
   }
 
-  /** The container of the value has an error, if it is in one. @returns see {@link Evaluate} */
+  /** Gives the container an error, or the value if it has none. @returns see {@link Evaluate} */
   failContainer(problem: Problem): boolean {
     const path = this.#path()
     return this.adopt({ path: path.above ?? path, problem })
   }
 
-  /** The value has an error. @returns see {@link Evaluate} */
+  /** Gives the value an error. @returns see {@link Evaluate} */
   fail(problem: Problem): boolean {
     return this.adopt({ path: this.#path(), problem })
   }
 
-  /** Takes an error that was found elsewhere. @returns see {@link Evaluate} */
+  /** Takes over the error of a branch. @returns see {@link Evaluate} */
   adopt(error: ValidationError): boolean {
     this.error = error
     return this.#isCollectAll
   }
 
-  annotate(content: Content, value: unknown): void {
+  annotate(content: AnnotationContent, value: unknown): void {
     const { container, key } = this
     const path = content.isMarked ? this.#path() : undefined
     this.annotations.push({ content, value, container, key, path })
@@ -185,8 +183,8 @@ export class Evaluation {
   }
 
   /**
-   * Tries a schema that the value need not fit. What it says of the value counts only if the value fits.
-   * @param evaluated gets the keys of evaluated members and items
+   * Tries a schema: its annotations count only if the value fits.
+   * @param evaluated gets the keys of evaluated properties and items
    * @returns the error; undefined if the value fits
    */
   try(evaluate: Evaluate, value: unknown, evaluated?: Set<string>): ValidationError | undefined {
@@ -200,7 +198,7 @@ export class Evaluation {
     return error
   }
 
-  /** Whether the value fits a schema. What the schema says of the value does not count. */
+  /** Whether the value fits a schema. Its annotations are dropped. */
   fits(evaluate: Evaluate, value: unknown): boolean {
     const { length } = this.annotations
     const error = this.#run(evaluate, value, undefined, false)
@@ -208,7 +206,7 @@ export class Evaluation {
     return error === undefined
   }
 
-  /** Tries a schema as {@link try} does. What it says of the value counts only if its result is added: see {@link add}. */
+  /** Tries a schema as {@link try} does. Its annotations count only once its result is added: see {@link add}. */
   tryApart(evaluate: Evaluate, value: unknown, evaluated?: Set<string>): Result {
     return this.#resultOf(evaluate, value, evaluated, false)
   }
@@ -218,16 +216,16 @@ export class Evaluation {
     return this.#resultOf(evaluate, value, evaluated, this.#isCollectAll)
   }
 
-  /** Says that a member or an item is evaluated. @param evaluated the keys, if they are asked for */
+  /** Notes an evaluated property or item. @param evaluated the keys, if they are needed */
   addKey(key: Key, evaluated: Set<string> | undefined): void {
     if (evaluated === undefined) return
     evaluated.add(String(key))
     this.hold(1)
   }
 
-  /** Adds what a schema has said of the value. */
-  add({ said, evaluated: keys }: Result, evaluated?: Set<string>): void {
-    if (said !== undefined) this.annotations.push(said)
+  /** Adds the annotations and the evaluated keys of a result. */
+  add({ annotations, evaluated: keys }: Result, evaluated?: Set<string>): void {
+    if (annotations !== undefined) this.annotations.push(annotations)
     if (evaluated !== undefined) addAll(keys, evaluated)
   }
 
@@ -245,7 +243,7 @@ export class Evaluation {
     return above ?? { key: '', above: undefined, length: 1 }
   }
 
-  /** Evaluates a schema, whatever has been an error before. @returns its error */
+  /** Evaluates a schema, whatever the error so far. @returns its error */
   #run(
     evaluate: Evaluate,
     value: unknown,
@@ -276,8 +274,8 @@ export class Evaluation {
     const error = this.#run(evaluate, value, keys, isCollectAll)
     const doesNotCount = error !== undefined && !isCollectAll
     if (doesNotCount) this.#dropFrom(length)
-    const said = this.#takeFrom(length)
-    if (said ?? error ?? keys) return { said, error, evaluated: keys }
+    const annotations = this.#takeFrom(length)
+    if (annotations ?? error ?? keys) return { annotations, error, evaluated: keys }
     return FITS
   }
 
@@ -289,7 +287,7 @@ export class Evaluation {
   }
 
   /** Takes the last annotations out. */
-  #takeFrom(length: number): Result['said'] {
+  #takeFrom(length: number): Result['annotations'] {
     const count = this.annotations.length - length
     if (count === 0) return undefined
     if (count === 1) return this.annotations.pop()
@@ -298,8 +296,8 @@ export class Evaluation {
   }
 }
 
-/** The result of a schema that says nothing else: most results. */
-const FITS: Result = { said: undefined, error: undefined, evaluated: undefined }
+/** Most results: the value fits, without annotations. */
+const FITS: Result = { annotations: undefined, error: undefined, evaluated: undefined }
 
 function addAll(keys: Iterable<string> = [], evaluated: Set<string>): void {
   for (const key of keys) evaluated.add(key)

@@ -1,6 +1,7 @@
+// Joins evaluations into one.
 import type { Evaluate } from './evaluation.ts'
 
-/** Makes one evaluation of several, in their order. It ends at the first one that says so. */
+/** Makes one evaluation of several, in their order. It ends at the first one which does not go on. */
 export function everyOf(evaluations: readonly Evaluate[]): Evaluate {
   const [first, ...others] = evaluations
   if (first !== undefined && others.length === 0) return first

@@ -1,8 +1,9 @@
+// Walks through schemas: those of the same value, and all within reach.
 import type { Keywords } from './schema.ts'
 import { isContainer, isObject } from './values.ts'
 
 /**
- * Flattens a schema: all schemas that a value of it must fit. They are itself, the target of its reference, and its `allOf`.
+ * Flattens a schema: itself, the target of its reference, and its `allOf`. A value must fit all of them.
  * @param resolve finds the target of a reference
  */
 export function flattenedSchema<Node extends Keywords | Readonly<Record<string, unknown>>>(
@@ -20,7 +21,7 @@ export function flattenedSchema<Node extends Keywords | Readonly<Record<string, 
   return [...schemas]
 }
 
-/** A schema, and every node that it leads to: the nodes in it, and the targets of references. */
+/** A schema, all nodes in it, and the targets of references. */
 export function reachable(schema: unknown, resolve: (node: Keywords) => unknown): unknown[] {
   const nodes = new Set([schema])
   for (const node of nodes) {

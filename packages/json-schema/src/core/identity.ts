@@ -1,9 +1,9 @@
 // Equality of values: JSON Schema 2020-12, section 4.2.2.
 import type { Evaluation } from './evaluation.ts'
 import { canonicalJson } from './numbers.ts'
-import { isContainer, memberNames } from './values.ts'
+import { isContainer, namesOf } from './values.ts'
 
-/** A text that equal values share. An evaluation looks at each object and list once. */
+/** A string shared by equal values. An evaluation reads each object and list once. */
 export function identityOf(value: unknown, evaluation: Evaluation): string {
   if (!isContainer(value) || Reflect.get(value, 'toJSON') instanceof Function)
     return canonicalJson(value)
@@ -26,11 +26,11 @@ function contentsOfList(list: readonly unknown[], evaluation: Evaluation): strin
 }
 
 function contentsOfObject(container: object, evaluation: Evaluation): string {
-  const members = memberNames(container)
+  const properties = namesOf(container)
     .sort()
     .map((name) => {
       const identity = identityOf(Reflect.get(container, name), evaluation)
       return `${JSON.stringify(name)}:${identity}`
     })
-  return `{${members.join()}}`
+  return `{${properties.join()}}`
 }

@@ -1,15 +1,15 @@
 // The results of recursive schemas within one evaluation: see `memoize.ts`.
 import type { Key } from './validation-error.ts'
 
-/** Where a value is: one object may stand at several places. */
+/** The place of a value. One object may stand at several places. */
 interface Place {
   readonly container: object
   readonly key: Key
 }
 
-/** A result that has neither is the same wherever its value stands. */
+/** A result with neither is the same at each place of its value. */
 interface AtPlace {
-  readonly said: unknown
+  readonly annotations: unknown
   readonly error: unknown
 }
 
@@ -17,7 +17,7 @@ type Remembered<Result> = Result & Partial<Place>
 
 /** The results of one schema. */
 export class SchemaResults<Result extends AtPlace> {
-  /** In a value that was parsed, each object and list stands at one place. */
+  /** In a parsed value, each object and list stands at one place. */
   readonly byValue = new Map<object, Remembered<Result>>()
   /** The results for further places of the same object: by container, then by key. */
   #further: Map<object, Map<Key, Remembered<Result>>> | undefined
@@ -29,7 +29,7 @@ export class SchemaResults<Result extends AtPlace> {
   }
 
   add(value: object, { container, key }: Place, result: Result): void {
-    const hasPlace = result.said !== undefined || result.error !== undefined
+    const hasPlace = result.annotations !== undefined || result.error !== undefined
     const remembered = hasPlace ? { ...result, container, key } : result
     const first = this.byValue.get(value)
     if (first === undefined || isAt(first, { container, key })) {
@@ -50,7 +50,7 @@ function isAt(result: Partial<Place>, { container, key }: Place): boolean {
 export class Memory<Result extends AtPlace> {
   readonly #results = new Map<object, SchemaResults<Result>>()
   readonly #resultsOfCollectAll = new Map<object, SchemaResults<Result>>()
-  /** The values that have results, in the order in which they got them. Only while one schema has results. */
+  /** The values with results, in order. Only while one schema has results. */
   readonly #values: object[] = []
   #only: SchemaResults<Result> | undefined
   #isForgetful = true
@@ -67,7 +67,7 @@ export class Memory<Result extends AtPlace> {
     return results
   }
 
-  /** The number of results that may be forgotten. */
+  /** The number of results which may be forgotten. */
   get length(): number {
     return this.#values.length
   }
@@ -77,10 +77,10 @@ export class Memory<Result extends AtPlace> {
   }
 
   /**
-   * Forgets the results of the values in a value that has a result by now. A second schema could ask for them again, at each
-   * level of the value. So nothing more is forgotten when one has results: at most, everything is evaluated twice.
+   * Forgets the results inside a value, now that it has its own. A second schema could need them again, at each level of
+   * the value: as soon as one has results, nothing more is forgotten. So each value is evaluated twice at most.
    * @param length of the memory before the value was evaluated
-   * @returns how many are forgotten
+   * @returns the number of forgotten results
    */
   forgetSince(length: number): number {
     if (!this.#isForgetful) return 0

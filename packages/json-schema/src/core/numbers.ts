@@ -1,13 +1,13 @@
 // Numbers of JSON. They are compared exactly, and an integer has the range of its format.
 import type { Keywords } from './schema.ts'
 
-/** A number as `parseJson` has it: a symbol is a fraction that a `number` can't tell from an integer. */
+/** A number, exactly: a symbol is a fraction which a `number` would round to an integer. */
 export type Numeric = number | bigint | symbol
 
 /** The range of an integer type. */
 export interface Range {
   readonly least: number
-  /** The first integer behind the range. A double holds it exactly, but not always the greatest integer. */
+  /** The first integer behind the range: a double holds it exactly, unlike some greatest integers. */
   readonly end: number
   readonly greatest: bigint
 }
@@ -37,10 +37,10 @@ function rangeOf(least: number, end: number): Range {
 /** Whether a format is one of integers. */
 export const isIntegerFormat = (format: string) => Object.hasOwn(FORMATS, format)
 
-/** Whether a type is a type of numbers. */
+/** Whether the values of a type are numbers. */
 export const isNumeric = (type: string) => type === 'number' || type in RANGES
 
-/** The types of a schema. An integer or a number with a format of integers has this format as its type. */
+/** The types of a schema. A format of integers takes the place of `integer` or `number`. */
 export function typesOf(schema: Pick<Keywords, 'type' | 'format'>): readonly string[] {
   const { type = [], format } = schema
   const types = typeof type === 'string' ? [type] : type
@@ -71,7 +71,7 @@ export function isInRange(value: unknown, { least, end }: Range): value is numbe
 /** The integers of 64 bits, with a sign or without. */
 const INT64 = rangeOf(-(2 ** 63), 2 ** 64)
 
-/** @returns undefined for a value that is no integer of 64 bits */
+/** @returns undefined for any other value than an integer of 64 bits */
 export function decodeInt64(value: unknown): bigint | undefined {
   return isInRange(value, INT64) ? BigInt(value) : undefined
 }
@@ -86,13 +86,13 @@ export function roundNumbers(container: object): void {
   }
 }
 
-/** The JSON text of a value that is no object or list, the same for all that are equal: numbers are exact. */
+/** The JSON of a scalar value, the same for equal values. Numbers are exact. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'symbol') return value.description ?? ''
   return isInteger(value) ? String(BigInt(value)) : JSON.stringify(value ?? null)
 }
 
-/** Whether a number is an exact multiple of another one. */
+/** Whether a number is an exact multiple of another. */
 export function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
   const dividend = decimalOf(String(value))
   const step = decimalOf(String(divisor))
@@ -106,8 +106,8 @@ interface Decimal {
   readonly scale: number
 }
 
-function decimalOf(text: string): Decimal {
-  const [mantissa = '', exponent = '0'] = text.split('e')
+function decimalOf(number: string): Decimal {
+  const [mantissa = '', exponent = '0'] = number.split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   return { digits: BigInt(whole + fraction), scale: fraction.length - Number(exponent) }
 }

@@ -1,4 +1,5 @@
-/** Compiles a pattern with the flag `u` (2020-12 core, section 6.4); without it if only that works. @throws {SyntaxError} */
+// Compiles the patterns of schemas.
+/** Compiles a pattern with the flag `u` (2020-12 core, section 6.4), or else without it. @throws {SyntaxError} */
 export function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u')

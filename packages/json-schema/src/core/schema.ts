@@ -1,10 +1,10 @@
-// The types of schemas: the keywords of JSON Schema 2020-12 that validate or change a value.
+// The types of schemas: the keywords of JSON Schema 2020-12 which validate or change a value.
 
 type Some<Names extends string, Value> = { readonly [_ in Names]?: Value }
 type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest
 type Rest = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems'
 
-/** The keywords of a JSON Schema that validate or change a value, as the document has them. `$ref` has the id of its target. */
+/** The keywords which validate or change a value, as in the document. `$ref` is the id of its target. */
 export interface Keywords
   extends
     Some<Single, Schema>,

@@ -8,9 +8,9 @@ type Sentences = {
 }
 
 export const TOO_NESTED = 'is nested too deep for its schema'
-/** The most properties that are filled in for an absent one: itself, and those in its default. */
+/** The most properties filled in for an absent one: itself, and those in its default. */
 export const MAX_FILLED_IN = 100
-export const FILLS_IN_TOO_MUCH = `would fill in more than ${MAX_FILLED_IN} members`
+export const FILLS_IN_TOO_MUCH = `would fill in more than ${MAX_FILLED_IN} properties`
 
 const SENTENCES: Sentences = {
   type: (_, schema) => typeSentence(schema),
@@ -46,7 +46,7 @@ const SENTENCES: Sentences = {
   readOnly: () => 'is read-only: leave it out',
   untyped: (sentence) => sentence,
   default: () => FILLS_IN_TOO_MUCH,
-  defaults: (most) => `must NOT lack more than ${most} members that have a default`,
+  defaults: (most) => `must NOT lack more than ${most} properties with a default`,
   nesting: () => TOO_NESTED,
 }
 
@@ -100,13 +100,13 @@ function boundsOf(schema: { readonly [Name in BoundKeyword]?: Limit }): string {
 
 type Limit = number | bigint | undefined
 
-/** The bound that counts. */
+/** The stricter lower bound. */
 function greater(written: Limit, ofType: Limit): Limit {
   if (written === undefined || ofType === undefined) return written ?? ofType
   return written > ofType ? written : ofType
 }
 
-/** The bound that counts. */
+/** The stricter upper bound. */
 function smaller(written: Limit, ofType: Limit): Limit {
   if (written === undefined || ofType === undefined) return written ?? ofType
   return written < ofType ? written : ofType

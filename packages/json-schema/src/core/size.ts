@@ -1,4 +1,4 @@
-// The keywords that bound a size: of strings, lists and objects.
+// The rule of the keywords which bound a size: of strings, lists and objects.
 import type { Evaluate } from './evaluation.ts'
 import type { Keywords } from './schema.ts'
 import type { Problem } from './validation-error.ts'
@@ -6,7 +6,7 @@ import type { Problem } from './validation-error.ts'
 /**
  * Makes the rule of `min…` and `max…`.
  * @param size the rest of their names
- * @param sizeOf the size of a value; undefined if it has none, and so no bounds
+ * @param sizeOf the size of a value; undefined if it has none
  * @param unit of a length, if it is not characters
  */
 export function hasSize(

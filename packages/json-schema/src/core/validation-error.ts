@@ -1,10 +1,10 @@
-// An error of a value: where it is, and which keyword of a schema refuses the value.
+// An error of a value: its place, and the keyword which refuses the value.
 import type { Keywords } from './schema.ts'
 
 /** The name of a property, or the index of an item. */
 export type Key = string | number
 
-/** The keys that lead to a value: its instance location. Values in the same container share the keys of the container. */
+/** The keys from the whole value down to a value: its instance location. Neighbours share the keys of their container. */
 export interface Path {
   readonly key: Key
   /** The path of the container; undefined for the whole value, whose key is its name. */
@@ -23,7 +23,7 @@ export type BoundKeyword =
   'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
 export type SizeKeyword = `${'min' | 'max'}${'Length' | 'Items' | 'Properties'}`
 
-/** By keyword: the part of the schema that the value does not fit. The last ones are errors without a keyword. */
+/** By keyword: the part of the schema which refuses the value. The last ones are errors without a keyword. */
 export type Limits = Record<BoundKeyword, number | bigint> &
   Record<SizeKeyword, number> & {
     readonly type: readonly string[]
@@ -37,15 +37,15 @@ export type Limits = Record<BoundKeyword, number | bigint> &
     readonly anyOf: undefined
     readonly oneOf: undefined
     readonly not: undefined
-    /** The fewest and the most items that must fit. */
+    /** The fewest and the most items to fit. */
     readonly contains: { readonly least: number; readonly most: number }
-    /** A schema that is `false`: the name or the index of the part that must not be there. */
+    /** A schema `false`: the name or the index of the forbidden part. */
     readonly false: Key
-    /** A property that only the other side sends. */
+    /** A property which only the other side sends. */
     readonly readOnly: true
-    /** An untyped value that can be of no type of its schema. Its caller has made the sentence. */
+    /** An untyped value without a candidate: the sentence of the caller. */
     readonly untyped: string
-    /** The most properties that one default, or all of them, may fill in. */
+    /** The most properties filled in by one default, and by all defaults. */
     readonly default: number
     readonly defaults: number
     /** The value is nested deeper than the stack of the process allows. */
@@ -53,7 +53,7 @@ export type Limits = Record<BoundKeyword, number | bigint> &
   }
 export type ErrorKeyword = keyof Limits
 
-/** What an error says beside its place. */
+/** An error without its place. */
 export type Problem<Name extends ErrorKeyword = ErrorKeyword> = {
   readonly [Keyword in Name]: {
     readonly keyword: Keyword
@@ -71,7 +71,7 @@ export interface ValidationError {
   readonly problem: Problem
 }
 
-/** The error to report of alternatives that all failed: the deepest one. @returns undefined if two are as deep */
+/** Of the errors of all alternatives, the deepest one. @returns undefined if two are as deep */
 export function bestMatch(errors: readonly ValidationError[]): ValidationError | undefined {
   let best: ValidationError | undefined
   let isTie = false
@@ -85,7 +85,7 @@ export function bestMatch(errors: readonly ValidationError[]): ValidationError |
   return isTie ? undefined : best
 }
 
-/** An error of `enum` and `const` says the least: they often only tell alternatives apart. */
+/** `enum` and `const` rank last: often they only tell alternatives apart. */
 function rankOf({ problem: { keyword }, path }: ValidationError): number {
   return keyword === 'enum' || keyword === 'const' ? 0 : path.length
 }

@@ -1,4 +1,4 @@
-// Values of JSON. In a value that will become JSON, a member may be undefined.
+// Values of JSON. Before they become JSON, a property may be undefined.
 
 /** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -10,12 +10,12 @@ export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Whether an object has a member. A member that is undefined is none: JSON leaves it out. */
-export function hasMember(container: object, name: string): boolean {
+/** Whether an object has a property. An undefined one is absent, as in JSON. */
+export function hasProperty(container: object, name: string): boolean {
   return Object.hasOwn(container, name) && Reflect.get(container, name) !== undefined
 }
 
-/** The names of the members that an object has. */
-export function memberNames(container: object): string[] {
-  return Object.keys(container).filter((name) => hasMember(container, name))
+/** The names of an object's properties. */
+export function namesOf(container: object): string[] {
+  return Object.keys(container).filter((name) => hasProperty(container, name))
 }

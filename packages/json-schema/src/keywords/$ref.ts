@@ -1,3 +1,4 @@
+// The keyword `$ref`.
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 core, section 8.2.3.1. A reference is the id of a schema. */

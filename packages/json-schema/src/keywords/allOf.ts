@@ -1,3 +1,4 @@
+// The keyword `allOf`.
 import { everyOf } from '../core/every.ts'
 import type { Keyword } from './keyword.ts'
 

@@ -1,7 +1,8 @@
+// The keyword `anyOf`.
 import { bestMatch, type Problem, type ValidationError } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
-/** 2020-12 core, section 10.2.1.2. Each alternative that fits has annotations, so all are tried. */
+/** 2020-12 core, section 10.2.1.2. All alternatives are tried: each one that fits adds its annotations. */
 export const anyOf: Keyword = ({ anyOf: schemas }, { inPlace }) => {
   if (schemas === undefined) return undefined
   const alternatives = schemas.map(inPlace)

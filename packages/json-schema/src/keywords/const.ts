@@ -1,3 +1,4 @@
+// The keyword `const`.
 import { isOneOf } from '../core/allowed-values.ts'
 import type { Keyword } from './keyword.ts'
 

@@ -1,10 +1,11 @@
+// The keywords `contains`, `minContains` and `maxContains`.
 import type { Evaluation } from '../core/evaluation.ts'
 import type { Problem } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
 /**
- * 2020-12 core, section 10.3.1.3, and validation, sections 6.4.4 and 6.4.5. If more items fit than `maxContains`, an item
- * counts only if it has all its required members, as in `oneOf`.
+ * 2020-12 core, section 10.3.1.3, and validation, sections 6.4.4 and 6.4.5. If more items fit than `maxContains`, only
+ * items with all required properties count, as in `oneOf`.
  */
 export const contains: Keyword = (schema, { item, condition }) => {
   if (schema.contains === undefined) return undefined
@@ -40,5 +41,5 @@ export const contains: Keyword = (schema, { item, condition }) => {
   }
 }
 
-/** The indexes of the items that a list has: one with gaps has fewer than its length. */
+/** The indexes of a list without its gaps. */
 const presentItems = (list: readonly unknown[]) => Object.keys(list).map(Number)

@@ -1,3 +1,4 @@
+// The keyword `dependentRequired`.
 import { everyOf } from '../core/every.ts'
 import { ifPresent } from './dependentSchemas.ts'
 import type { Keyword } from './keyword.ts'

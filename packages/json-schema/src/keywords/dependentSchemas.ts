@@ -1,6 +1,7 @@
+// The keyword `dependentSchemas`.
 import type { Evaluate } from '../core/evaluation.ts'
 import { everyOf } from '../core/every.ts'
-import { hasMember, isObject } from '../core/values.ts'
+import { hasProperty, isObject } from '../core/values.ts'
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 core, section 10.2.2.4. */
@@ -10,10 +11,10 @@ export const dependentSchemas: Keyword = ({ dependentSchemas: schemas }, { inPla
   return everyOf(rules)
 }
 
-/** Evaluates only an object that has a member. */
+/** Evaluates only an object with this property. */
 export function ifPresent(name: string, evaluate: Evaluate): Evaluate {
   return (value, evaluation, evaluated) => {
-    if (!isObject(value) || !hasMember(value, name)) return true
+    if (!isObject(value) || !hasProperty(value, name)) return true
     return evaluate(value, evaluation, evaluated)
   }
 }

@@ -1,8 +1,9 @@
+// The keyword `format`: formats of the caller, of the registry of OpenAPI, and of ajv-formats.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Formats } from '../core/schema.ts'
 import type { Keyword } from './keyword.ts'
 
-/** 2020-12 validation, section 7. A format that is not known is an annotation. */
+/** 2020-12 validation, section 7. An unknown format is an annotation. */
 export const format: Keyword = ({ format: name }, { formats }) => {
   const isInFormat = name === undefined ? undefined : formatCheck(name, formats)
   if (name === undefined || isInFormat === undefined) return undefined
@@ -12,16 +13,17 @@ export const format: Keyword = ({ format: name }, { formats }) => {
     evaluation.fail({ keyword: 'format', limit: name })
 }
 
-type Check = (text: string) => boolean
+/** Whether a string has a format. */
+type IsInFormat = (string: string) => boolean
 
-/** Formats of texts in OpenAPI's registry that ajv-formats lacks. */
+/** Formats of strings in OpenAPI's registry which ajv-formats lacks. */
 export const REGISTERED: Formats = {
-  char: (text) => /^.$/su.test(text),
-  decimal: (text) => /^-?\d+(\.\d+)?$/.test(text),
+  char: (string) => /^.$/su.test(string),
+  decimal: (string) => /^-?\d+(\.\d+)?$/.test(string),
 }
 
-/** The check of a format: an added one, or one of ajv-formats. @returns undefined for a format that is not one of texts */
-function formatCheck(name: string, formats: Formats): Check | undefined {
+/** The check of a format: an added one, or one of ajv-formats. @returns undefined for a format of other values than strings */
+function formatCheck(name: string, formats: Formats): IsInFormat | undefined {
   if (Object.hasOwn(formats, name)) return formats[name]
   if (Object.hasOwn(REGISTERED, name)) return REGISTERED[name]
   const definition: unknown = Object.hasOwn(fullFormats, name)
@@ -30,23 +32,23 @@ function formatCheck(name: string, formats: Formats): Check | undefined {
   if (definition instanceof RegExp) return expressionCheck(definition)
   const isInFormat = validatorOf(definition)
   if (name !== 'time' && name !== 'date-time') return isInFormat
-  return (text) => ZONE.test(text) && isInFormat?.(text) === true
+  return (string) => ZONE.test(string) && isInFormat?.(string) === true
 }
 
-/** `\S+` takes colons, too. Without the rest, the time of `url` does not grow as the square of the length. */
-function expressionCheck({ source, flags }: RegExp): Check {
+/** `\S+` takes colons, too. With the rest, the time of `url` would grow as the square of the length. */
+function expressionCheck({ source, flags }: RegExp): IsInFormat {
   const expression = new RegExp(source.replace('\\S+(?::\\S*)?@', '\\S+@'), flags)
-  return (text) => expression.test(text)
+  return (string) => expression.test(string)
 }
 
 /** The function of a format in ajv-formats. One with a `type` is for numbers. */
-function validatorOf(definition: unknown): Check | undefined {
+function validatorOf(definition: unknown): IsInFormat | undefined {
   if (!(definition instanceof Object)) return undefined
   if ('type' in definition) return undefined
   const validate: unknown = 'validate' in definition ? definition.validate : definition
   if (!(validate instanceof Function)) return undefined
-  return (text) => Reflect.apply(validate, undefined, [text]) === true
+  return (string) => Reflect.apply(validate, undefined, [string]) === true
 }
 
-/** Times have no space, and an offset has its minutes (RFC 3339, section 5.6). The formats of ajv-formats allow more. */
+/** Times have no space, and an offset has its minutes (RFC 3339, section 5.6). ajv-formats allows more. */
 const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i

@@ -1,3 +1,4 @@
+// The keywords `if`, `then` and `else`.
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 core, sections 10.2.2.1 to 10.2.2.3. `then` and `else` mean nothing without `if`. */

@@ -1,4 +1,4 @@
-// The keywords of JSON Schema 2020-12 that validate, in the order in which they are evaluated.
+// The keywords of JSON Schema 2020-12, in the order of their evaluation.
 import type { Evaluate } from '../core/evaluation.ts'
 import type { Keywords } from '../core/schema.ts'
 import { $ref } from './$ref.ts'
@@ -12,15 +12,15 @@ import { dependentSchemas } from './dependentSchemas.ts'
 import { enumeration } from './enum.ts'
 import { format } from './format.ts'
 import { ifThenElse } from './if-then-else.ts'
-import type { Context, Keyword } from './keyword.ts'
+import type { Keyword, KeywordContext } from './keyword.ts'
 import { itemCounts } from './minItems-maxItems.ts'
 import { lengths } from './minLength-maxLength.ts'
-import { memberCounts } from './minProperties-maxProperties.ts'
+import { propertyCounts } from './minProperties-maxProperties.ts'
 import { not } from './not.ts'
 import { oneOf } from './oneOf.ts'
 import { pattern } from './pattern.ts'
 import { items } from './prefixItems-items.ts'
-import { members } from './properties-patternProperties-additionalProperties.ts'
+import { properties } from './properties-patternProperties-additionalProperties.ts'
 import { propertyNames } from './propertyNames.ts'
 import { required } from './required.ts'
 import { type } from './type.ts'
@@ -37,7 +37,7 @@ const KEYWORDS: readonly Keyword[] = [
   constant,
   lengths,
   itemCounts,
-  memberCounts,
+  propertyCounts,
   pattern,
   format,
   uniqueItems,
@@ -50,18 +50,18 @@ const KEYWORDS: readonly Keyword[] = [
   oneOf,
   not,
   ifThenElse,
-  // Applicators for members and items: core, section 10.3.
-  members,
+  // Applicators for properties and items: core, section 10.3.
+  properties,
   items,
   contains,
   propertyNames,
-  // For what no other keyword has evaluated: core, section 11.
+  // For properties and items evaluated by no other keyword: core, section 11.
   unevaluatedProperties,
   unevaluatedItems,
 ]
 
-/** Compiles the keywords that a schema has. */
-export function compileKeywords(schema: Keywords, context: Context): Evaluate[] {
+/** Compiles the keywords of a schema. */
+export function compileKeywords(schema: Keywords, context: KeywordContext): Evaluate[] {
   const evaluations = KEYWORDS.map((compile) => compile(schema, context))
   return evaluations.filter((evaluate) => evaluate !== undefined)
 }

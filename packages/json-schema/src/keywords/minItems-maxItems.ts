@@ -1,3 +1,4 @@
+// The keywords `minItems` and `maxItems`.
 import { hasSize } from '../core/size.ts'
 import type { Keyword } from './keyword.ts'
 

@@ -1,3 +1,4 @@
+// The keyword `not`.
 import type { Problem } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 

@@ -1,17 +1,18 @@
+// The keyword `oneOf`.
 import type { Evaluate, Result } from '../core/evaluation.ts'
 import { bestMatch, type Problem, type ValidationError } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'
 
-/** An alternative that the value fits. */
+/** An alternative which the value fits. */
 interface Valid {
   readonly result: Result
-  /** Evaluates whether it has all its required members. */
+  /** Requires all properties, marked ones too. */
   readonly isComplete: Evaluate
 }
 
 /**
- * 2020-12 core, section 10.2.1.3. A value may lack a required member that only the other side sends, and so may fit several
- * alternatives. Then an alternative counts only if the value has all its required members.
+ * 2020-12 core, section 10.2.1.3. A value may lack a required property which only the other side sends, and so fit several
+ * alternatives. Then only those count whose required properties are all there.
  */
 export const oneOf: Keyword = ({ oneOf: schemas }, { inPlace, condition }) => {
   if (schemas === undefined) return undefined

@@ -1,3 +1,4 @@
+// The keyword `pattern`.
 import { toRegExp } from '../core/patterns.ts'
 import type { Problem } from '../core/validation-error.ts'
 import type { Keyword } from './keyword.ts'

@@ -1,14 +1,15 @@
-import { hasMember, isObject } from '../core/values.ts'
+// The keyword `required`.
+import { hasProperty, isObject } from '../core/values.ts'
 import type { Keyword } from './keyword.ts'
 
 /** 2020-12 validation, section 6.5.3. */
 export const required: Keyword = ({ required: names = [] }, { isRequired }) => {
-  const members = names.filter(isRequired)
-  if (members.length === 0) return undefined
+  const needed = names.filter(isRequired)
+  if (needed.length === 0) return undefined
   return (value, evaluation) => {
     if (!isObject(value)) return true
-    for (const name of members) {
-      if (hasMember(value, name)) continue
+    for (const name of needed) {
+      if (hasProperty(value, name)) continue
       if (!evaluation.fail({ keyword: 'required', limit: name })) return false
     }
     return true

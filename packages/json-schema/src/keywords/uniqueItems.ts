@@ -1,3 +1,4 @@
+// The keyword `uniqueItems`.
 import type { Evaluation } from '../core/evaluation.ts'
 import { identityOf } from '../core/identity.ts'
 import type { Keyword } from './keyword.ts'

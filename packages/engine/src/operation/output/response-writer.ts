@@ -77,7 +77,7 @@ export class BodyWriter {
   readonly #id: string
   readonly #check: Check
   /** Whether bodies may have members that are not sent. */
-  readonly #hides: boolean
+  readonly #hasWriteOnly: boolean
 
   /** @param id of the operation, for errors */
   constructor(id: string, media: ResponseMedia, validator: Validator) {
@@ -87,7 +87,7 @@ export class BodyWriter {
     this.isEvents = events
     this.#id = id
     this.#check = validator.compile('body', schema)
-    this.#hides = validator.hides(schema)
+    this.#hasWriteOnly = validator.hasWriteOnly(schema)
   }
 
   /** Writes a body. */
@@ -101,7 +101,7 @@ export class BodyWriter {
   /** Writes a body that is not bytes, or a piece of one. */
   writeText(status: number, body: unknown): string {
     if (!(body instanceof JsonText)) return this.#writeValue(status, body, MAX_LEVELS)
-    if (!this.#hides) return body.text
+    if (!this.#hasWriteOnly) return body.text
     // Each item may have as many levels as JSON may have, and the list is around them.
     return this.#writeValue(status, JSON.parse(body.text, exactly), MAX_LEVELS + 1)
   }
