@@ -1,3 +1,4 @@
+// The configuration: valid and invalid values of each variable.
 import t from 'tap'
 import { readConfig } from '@plant-store/engine'
 import { variables } from '../../../test/support/inner/variables.ts'
@@ -49,7 +50,7 @@ const valid: [keyof typeof variables, string, unknown][] = [
 for (const [name, text, value] of valid) {
   t.test(`${name}=${text} is accepted`, async (t) => t.strictSame(read(name, text), value))
 }
-/** Values that are a number or the text itself, with a space between. */
+/** Values read as a number or as the string itself, with a space between. */
 const plain: [keyof typeof variables, string][] = [
   ['HOST', '::'],
   ['PORT', '0 65535'],

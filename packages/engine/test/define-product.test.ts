@@ -1,4 +1,5 @@
-// What `defineProduct` refuses: tsc can't see it, or a product is written without its types.
+// Mistakes refused by `defineProduct`, because tsc can't see them, or a product is written without
+// its types.
 import t from 'tap'
 import { defineProduct } from '../src/index.ts'
 import { openStore } from '@plant-store/store'

@@ -1,4 +1,5 @@
-// A product with two collections and two classes, as a process of its own. packages/testing/test/second.test.ts has its requests.
+// A second product with two collections and two classes, in its own process.
+// packages/testing/test/second.test.ts has its requests.
 import { once } from 'node:events'
 import t from 'tap'
 import { issueTokenIn } from '../../../test/support/servers/access-tokens.ts'
@@ -13,7 +14,6 @@ t.test('its items survive a kill, and are copied to the other engine', async (t)
   const file = `${t.testdir()}/second.db`
   const url = await server.createDatabase()
   const token = await issueTokenIn({ file })
-  /** Asks a service for its notes and plants. */
   const listed = (port: number) =>
     Promise.all(
       ['/notes', '/plants'].map(async (path) => (await request(port, { path, token })).json),

@@ -1,4 +1,4 @@
-// A product without a store, as a process of its own: it keeps nothing, and guards of its own or JWTs say who calls.
+// A product without a store, in its own process: its callers come from its guards or from JWTs.
 import { readdirSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../test/support/inner/compiler.ts'
@@ -8,7 +8,7 @@ import { linesOf, run, start, startService } from '../../../test/support/process
 
 const BASIC = `Basic ${Buffer.from('ann:secret').toString('base64')}`
 
-/** A contract with one operation. @param scheme the security scheme that it requires, by the name `login` */
+/** A contract with one operation. @param scheme its security scheme, named `login` */
 const contractOf = (scheme: string) => `openapi: 3.1.0
 info: { title: Greetings, version: 1.0.0 }
 security: [{ login: [] }]
@@ -41,7 +41,7 @@ const SCHEMES = {
   apiKey: '{ type: apiKey, in: header, name: X-Key }',
 }
 
-/** Writes a product. @param guards in product.ts @returns the command that runs one of its programs */
+/** Writes a product. @param guards in product.ts @returns the command for one of its programs */
 async function prepare(t: Test, scheme: keyof typeof SCHEMES, guards = '') {
   const program = (name: string, door: string) =>
     `import { ${name} } from '@plant-store/${door}'
@@ -64,7 +64,7 @@ export const product = defineProduct({
     'copy.ts': program('copy', 'store'),
   })
   const generated = `${folder}/contract.gen.ts`
-  // Whatever the product has: `generate` itself, and the start, are tried below.
+  // A guard, so that only the programs below can fail: `generate`, and the start.
   const anything = { guards: { login: () => undefined } }
   writeFileSync(generated, await generateTypes(`${folder}/openapi.yaml`, generated, anything))
   return (name: string, ...words: string[]) => [process.execPath, `${folder}/${name}.ts`, ...words]
@@ -73,7 +73,9 @@ export const product = defineProduct({
 /** Milliseconds after which a start that should have failed is killed. */
 const START_TIMEOUT = 20_000
 
-/** Starts a service that must refuse to start. One that serves is killed: then its code is null. */
+/**
+ * Starts a service that must refuse to start. If it serves, it is killed: then its code is null.
+ */
 async function startRefused(t: Test, command: string[], environment: Record<string, string> = {}) {
   const settings = { PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'error', ...environment }
   const { child, ended } = await start(t, command, settings)

@@ -1,3 +1,4 @@
+// The backup command: copies, restores and checks of a store, also while it is in use.
 import { createHash } from 'node:crypto'
 import fs, {
   chmodSync,
@@ -19,7 +20,10 @@ import { openTestStore } from '../../../test/support/stores/open-store.ts'
 import { eventually } from '../../../test/support/processes/eventually.ts'
 import { issueToken } from '../../../test/support/servers/access-tokens.ts'
 
-/** Makes a store with plants of the caller "joe", a copy of it, and a function that runs the backup command on it. */
+/**
+ * Makes a store with plants of the caller "joe", a copy of it, and a function for running the
+ * backup command on it.
+ */
 async function prepare(t: Test, count = 1000) {
   const folder = t.testdir()
   const [file, copy] = [`${folder}/plants.db`, `${folder}/copy.db`]
@@ -37,7 +41,7 @@ async function prepare(t: Test, count = 1000) {
   return { folder, file, copy, DATABASE_URL, token, backup }
 }
 
-/** The names of the plants in a file that has no faults. */
+/** The names of the plants in a sound file. */
 async function namesOf(file: string): Promise<string[]> {
   t.strictSame(inspect(file, 'joe').faults, [])
   const store = await openTestStore({ file })

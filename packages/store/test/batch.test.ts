@@ -1,10 +1,11 @@
+// Batches: how items are gathered, share their costs, and are refused after too long a wait.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { Batcher, type Batched, type BatchOptions } from '../src/core/batch.ts'
 
 type Batch = readonly Batched<string, string>[]
 
-/** A batcher with batches that the test ends, and a record of the batches that began. */
+/** A batcher whose batches end when the test says so, and a record of the begun ones. */
 function batcher(options: Partial<BatchOptions<string>> = {}) {
   const begun: string[][] = []
   const ends: PromiseWithResolvers<undefined>[] = []
@@ -87,7 +88,7 @@ t.test('an item without a cost is refused, and holds up nobody', async (t) => {
   t.strictSame([begun, batches.waiting], [[['a', 'b']], 0])
 })
 
-/** The items `a3` and `b1` have the costs 3 and 1, and are of the shares a and b. */
+/** The items `a3` and `b1` have the costs 3 and 1, and belong to a and b. */
 const shares = {
   costOf: (item: string) => Number(item.slice(1)),
   flowOf: (item: string) => item.slice(0, 1),

@@ -1,5 +1,5 @@
-// Collections with keys of both types, on each engine: writes that arrive together, and lists, of which long ones are read in
-// steps, by key. model.test.ts has the other answers.
+// Collections with keys of both types, on each engine: simultaneous writes, and lists, the long
+// ones read in steps, by key. model.test.ts has the other answers.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Key, StoreBusy } from '@plant-store/engine/for-store'
@@ -58,7 +58,7 @@ t.test(
   },
 )
 
-/** Characters that make some items longer than a step. */
+/** Makes items so long that a step holds few. */
 const LONG = '🌱'.repeat(250)
 /** Places of the owner "many": more than one step, with room between them. */
 const MANY = range(1600).map((n) => n * 3 + 10)
@@ -126,7 +126,8 @@ async function suite<Item, K extends Key>(
       { write: () => items.delete('shown', key(1)), texts: ['c'] },
     ]
     for (const [place, { write, texts }] of writes.entries()) {
-      // The write waits for the end of the turn, because another one comes first. The list is read before that.
+      // The write waits for the end of the turn, because another one comes first. The list is read
+      // before it.
       await Promise.all([items.create('other', key(place), item('x')), write(), textsOf('shown')])
       t.strictSame(await textsOf('shown'), texts)
     }
@@ -181,14 +182,16 @@ async function suite<Item, K extends Key>(
         await filled
         const added = new Set<number>()
         let next = 0
-        /** Creates and deletes items between the others, before and after what was read. */
+        /**
+         * Creates and deletes items between the others, before and after the position of the list.
+         */
         const write = async () => {
           const places = range(9).map(
             () => ((next += 7) % 200) * 24 + (next % 2 === 0 ? 1 : 2) + 10,
           )
           for (const place of places) added.add(place)
           await create('many', places, 'added')
-          // A limited list is full, so what is added to it would break it off.
+          // A limited list is full, so another item would break it off.
           await Promise.all(places.map((place) => items.delete('many', key(place))))
         }
         const parts = limit === undefined ? [write(), write()] : []

@@ -1,3 +1,4 @@
+// The copy command: from a file to an empty database of each kind.
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'

@@ -1,5 +1,6 @@
-// Runs random histories on a model in memory and on each engine. All must give the same answers, byte for byte.
-// LONG=1 runs many; HISTORIES=<number> runs this many; SEED=<number> repeats a run, and looks for the shortest history that fails.
+// Runs random histories on a model in memory and on each engine. All must give the same answers,
+// byte for byte. LONG=1 runs many; HISTORIES=<number> runs this many; SEED=<number> repeats a run,
+// and looks for the shortest failing history.
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -26,26 +27,24 @@ interface Where {
 
 interface Write extends Where {
   readonly kind: 'create' | 'update' | 'delete'
-  /** What is created. */
   readonly item: unknown
-  /** What an update adds to the item's count; undefined: nothing is changed. */
+  /** Added to the item's count; undefined: nothing is changed. */
   readonly by: bigint | undefined
 }
 
 interface Read extends Where {
-  /** Whether the item of the key is looked up, or a list begins after the key, or with the first item. */
+  /** Finds the key, or lists after the key or from the first item. */
   readonly kind: 'find' | 'after' | 'first'
   readonly limit: number | undefined
 }
 
-/** Requests that arrive together. The answers must be the same as for one after the other. */
+/** Simultaneous requests. The answers must be the same as for one after the other. */
 type Step = readonly Write[] | readonly Read[]
 
 /** The items of each owner in each collection, as JSON by their keys. */
 class Model {
   readonly #owners = new Map<string, Map<Key, string>>()
 
-  /** @returns the answer to a request */
   answer(call: Write | Read): unknown {
     const { kind, key } = call
     const items = this.#itemsOf(call)
@@ -108,7 +107,7 @@ function changed(item: unknown, { by }: Write): unknown {
   return { ...rest, count: BigInt.asIntN(64, BigInt(count as bigint | number) + by) } // as `parse` reads integers
 }
 
-/** Compares int64 by their values, and texts by their bytes in UTF-8. */
+/** Compares int64 by their values, and strings by their bytes in UTF-8. */
 function compare(left: Key, two: Key): number {
   if (typeof left === 'string' && typeof two === 'string')
     return Buffer.compare(Buffer.from(left), Buffer.from(two))
@@ -203,7 +202,7 @@ t.test(
         }
       }
     })
-    // To look for the shortest history takes minutes, and sends a hundred thousand statements.
+    // Looking for the shortest history takes minutes, and a hundred thousand statements.
     await fc.assert(property, { seed, numRuns, endOnFailure: SEED === undefined })
     t.ok(histories >= numRuns)
   },

@@ -1,5 +1,5 @@
-// Tests that each engine keeps the promises of the Store interface, with keys and int64 members at their limits.
-// collection.test.ts has more of collections, and model.test.ts has pages after any key.
+// Each engine keeps the promises of the Store interface, with keys and int64 properties at their
+// limits. collection.test.ts has more of collections, and model.test.ts has pages after any key.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { idOf } from '@plant-store/engine/for-testing'
@@ -80,7 +80,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
         '|',
       ),
       ...'\uE000|\uFFFF|\u{10000}|🌵|\u{10FFFF}'.split('|'), // U+10000 is before U+E000 in UTF-16
-      randomBytes(768).toString('base64'), // 1024 bytes that no index compresses
+      randomBytes(768).toString('base64'), // 1024 bytes, not compressible by an index
       `x${'y'.repeat(1023)}`,
     ]
     const sorted = keys.toSorted((left, two) => Buffer.compare(Buffer.from(left), Buffer.from(two)))

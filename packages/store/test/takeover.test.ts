@@ -1,4 +1,5 @@
-// Stores of before are taken over at the start: the table of plants has other names of columns, and that of tokens is gone.
+// Stores of earlier versions are taken over at the start: the columns of plants have other names,
+// and the table of tokens goes.
 import { fail } from 'node:assert'
 import { hash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,7 +20,7 @@ import {
 } from '../../../test/support/stores/open-store.ts'
 
 const postgres = await startPostgres(t)
-/** A store that this version has made. */
+/** A store made by this version. */
 const { store: today } = await openNewFile(t)
 const IDS = [-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n]
 /** Access tokens, the oldest first. */
@@ -45,7 +46,7 @@ const tokenRows = (bytes: (hex: string) => string) =>
 const ofSqlite = (hex: string) => `x'${hex}'`
 const ofPostgres = (hex: string) => `decode('${hex}', 'hex')`
 
-/** What the SQL of that version made; the type of texts that are compared by their bytes is TEXT in SQLite. */
+/** The tables in that version's SQL; strings compared by their bytes are TEXT in SQLite. */
 const TABLES = {
   sqlite: `
     CREATE TABLE plants (
@@ -75,7 +76,6 @@ const VALUES = ['joe', 'Joe'].flatMap((owner) =>
 )
 const ROWS = `INSERT INTO plants (owner, id, plant) VALUES ${VALUES.join()}`
 
-/** Makes a file of before. */
 function makeOldFile(file: string): void {
   using db = new DatabaseSync(file)
   db.exec(`PRAGMA journal_mode = WAL; ${TABLES.sqlite}; ${ROWS}`)
@@ -89,7 +89,7 @@ async function makeOldDatabase(): Promise<string> {
   return url
 }
 
-/** The texts of access tokens, as they are stored. */
+/** The access tokens as stored. */
 async function tokenTexts(store: TestStore): Promise<string[]> {
   const entries = await store.tables.get('access_tokens')?.entries()
   return entries?.map(({ owner, key, text }) => `${owner} ${key} ${text}`) ?? []
@@ -203,7 +203,7 @@ t.test(
     await hasTokens(t, store, TOKENS)
     const before = await old.query('SELECT * FROM tokens')
     t.equal(before.rowCount, TOKENS.length, 'the old replicas have their tokens')
-    // What is revoked or added since then is so at every later start, whatever the old table has.
+    // Later starts keep later revocations and new tokens, whatever the old table has.
     t.equal(await store.tokens.remove(idOf(REVOKED)), true)
     const added = { ...TOKEN, digest: hash('sha256', 'added'), created: new Date(2e12) }
     await store.tokens.add(added)

@@ -1,4 +1,5 @@
-// The check of access tokens, how they are replaced, and that the log has none. token.test.ts tests the command that issues them.
+// The check of access tokens and their replacement; the log has no token. token.test.ts tests the
+// command for issuing them.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { mock } from 'node:test'
@@ -22,7 +23,10 @@ import {
 const { store, file } = await openNewFile(t)
 const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase() }
 
-/** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
+/**
+ * Makes a check of tokens with an empty cache. It returns a token's caller, and counts its
+ * look-ups.
+ */
 function callers({
   find = (digest) => store.tokens.find(digest),
   dataVersion = () => undefined,
@@ -43,7 +47,7 @@ function callers({
   }
 }
 
-/** Stops the clocks. @returns a function that advances them by milliseconds */
+/** Stops the clocks. @returns a function to advance them by milliseconds */
 function stopClocks(t: Test): (milliseconds: number) => void {
   let now = Math.ceil(performance.now()) // an integer: sums of fractions are not exact
   t.intercept(performance, 'now', { value: () => now })

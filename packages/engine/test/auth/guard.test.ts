@@ -1,3 +1,4 @@
+// Guards of the product, and the security schemes of a contract without and with them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
@@ -20,7 +21,8 @@ import { build } from '../../../../test/support/servers/start-product.ts'
 import { claimsOf, makeKey, sign, startIssuer } from '../../../../test/support/identity/issuer.ts'
 import { exchange } from '../../../../test/support/inner/responses.ts'
 
-// operations.test.ts sends every kind of bad credentials to every operation that the contract guards.
+// operations.test.ts sends every kind of bad credentials to every guarded operation of the
+// contract.
 const { call, store, token } = await build(t)
 const valid = await token('auth')
 
@@ -234,7 +236,7 @@ async function ask(app: FastifyInstance, url: string, headers: Headers, name = '
   return [answer.statusCode, answer.headers[name]]
 }
 
-/** The contract with other security schemes, and what the product adds to it. */
+/** Serves the contract with other security schemes, and with hooks of the product. */
 async function serve(
   t: Test,
   { schemes = SCHEMES, security }: { schemes?: string; security: string },

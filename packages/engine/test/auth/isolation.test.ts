@@ -21,7 +21,7 @@ for (const [kind, environment] of Object.entries(stores)) {
   })
 }
 
-/** Each makes a function that makes a request about a plant. */
+/** Each makes a function for making a request about a plant. */
 function at(method: string) {
   return (id: bigint) => ({ method, path: `/plants/${id}`, body: '' })
 }
@@ -40,14 +40,14 @@ function list(query: string) {
   })
 }
 
-/** Requests that name an id, in their order. */
+/** Requests with an id, in their order. */
 const ASKED = [
   ...['DELETE', 'DELETE', 'PUT', 'GET', 'HEAD'].map(at),
   ...['x', 'x', 'y'].map(create), // again, and otherwise
   ...[at('DELETE'), list(''), list('limit=1&')],
 ]
 
-/** How many owners there are. Each asks for the plants of all others. */
+/** The number of owners. Each asks for the plants of all others. */
 const OWNERS = process.env['LONG'] === '1' ? 20 : 8
 
 async function foreignIds(t: Test, { call, port, token: issue }: Service): Promise<void> {
@@ -79,7 +79,7 @@ async function foreignIds(t: Test, { call, port, token: issue }: Service): Promi
     t.strictSame((await call({ path: '/plants', token })).json, [plant])
 }
 
-/** The complete answers to requests on one connection, without dates, and without the ids in the requests. */
+/** The complete answers to requests on one connection, without dates and request ids. */
 async function bytesOf(
   port: number,
   token: string,
@@ -109,7 +109,10 @@ const request: fc.Arbitrary<Call> = fc
     return { path: `/plants?limit=${id > 0 ? 500 : 1}` }
   })
 
-/** What a caller has at first, above the ids of the requests: how many plants, and characters of 6 bytes in each text. */
+/**
+ * A caller's plants at the start, above the ids of the requests: their number, and the number of
+ * 6-byte characters in each name.
+ */
 const FILLS = {
   nothing: [0, 0],
   '500 plants of 3 KB': [500, 240],
@@ -131,7 +134,8 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     }
     return token(name)
   }
-  // Callers with the same plants: the first one asks for them while the third one does, the second one by itself.
+  // Callers with the same plants: the first one asks for them while the third one does, the second
+  // one alone.
   const callersOf = async (fill: Fill) =>
     Promise.all([newCaller(fill), newCaller(fill), newCaller(fill)])
   const large = await callersOf('500 plants of 3 KB')

@@ -1,4 +1,5 @@
-// The keys of an identity provider over several days. The test controls the clocks; the identity provider is real.
+// The keys of an identity provider over several days. The test controls the clocks; the identity
+// provider is real.
 import { generateKeyPairSync } from 'node:crypto'
 import { mock } from 'node:test'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
@@ -20,7 +21,7 @@ import { eventually } from '../../../../test/support/processes/eventually.ts'
 const DAY = 24 * 3600
 const [first, second] = [await makeKey('ES256', 'first'), await makeKey('RS256', 'second')]
 
-/** Starts an identity provider with these keys, and makes a check that trusts it. */
+/** Starts an identity provider with these keys, and makes a check for its tokens. */
 async function prepare(
   t: Test,
   keys: readonly Key[] = [first, second],
@@ -49,7 +50,7 @@ async function prepare(
     check,
     issuer,
     log,
-    /** The status that a request with this token would get. */
+    /** The status of a request with this token. */
     status: async (token: string) => {
       try {
         return 'caller' in (await check(token)) ? 200 : 401
@@ -59,7 +60,7 @@ async function prepare(
         return error.statusCode
       }
     },
-    /** Issues a token that is valid for some days. */
+    /** Issues a token valid for some days. */
     tokenBy: (key: Key, sub = 'alice') =>
       sign(key, { ...claimsOf(issuer.name, sub), exp: Math.floor(Date.now() / 1000) + 10 * DAY }),
     /** Advances the clocks. */
@@ -70,7 +71,7 @@ async function prepare(
   }
 }
 
-/** Shortens the wait for a stopped identity provider. @returns the milliseconds that the service would wait */
+/** Shortens the wait for a stopped identity provider. @returns the usual wait in milliseconds */
 function shortenTimeouts(t: Test) {
   const timeout = AbortSignal.timeout.bind(AbortSignal)
   const asked: number[] = []
@@ -91,7 +92,7 @@ t.test(
       const header = JSON.stringify({ alg: 'ES256', kid: `unknown${id}`, typ: 'at+jwt' })
       return status(token.replace(/^[^.]+/, Buffer.from(header).toString('base64url')))
     }
-    /** Counts the fetches that some tokens cause. */
+    /** Counts the fetches caused by some tokens. */
     const fetchesOf = async (count: number) => {
       const before = issuer.fetches()
       for (let id = 0; id < count; id += 50)
@@ -212,7 +213,8 @@ t.test(
       if (!idle) t.equal(await status(token), 200)
       pass(1)
       await eventually(async () => log.length > 0 || (await isReloaded()))
-      // While the clocks stand still, the connection to the provider may be closed unseen, so that a reload fails.
+      // While the clocks stand still, the connection to the provider may be closed unseen, so that
+      // a reload fails.
       if (!(await isReloaded())) pass(RELOAD_INTERVAL / 1000)
       await eventually(isReloaded)
       pass(JWT_TTL / 1000)
@@ -323,7 +325,7 @@ t.test(
   },
 )
 
-/** Addresses of keys that JWKS_URL can't have. */
+/** Invalid values of JWKS_URL. */
 const BAD_ADDRESSES = [
   `data:application/json,${encodeURIComponent(JSON.stringify({ keys: [first.jwk] }))}`,
   'http://keys.invalid/keys',

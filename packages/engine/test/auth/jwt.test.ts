@@ -1,3 +1,4 @@
+// JWTs: valid ones name a caller, forged and unfit ones are refused.
 import { fail } from 'node:assert'
 import { createHmac, KeyObject, randomBytes, sign as signBytes } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -21,12 +22,12 @@ import { serveHttp } from '../../../../test/support/network/ports.ts'
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const INVALID = 'Bearer realm="plants", error="invalid_token"'
 
-/** A key of each algorithm, whose id is the name of the algorithm. */
+/** A key of each algorithm, with the algorithm's name as its id. */
 const keys = await Promise.all(ALGORITHMS.map((alg) => makeKey(alg, alg)))
 /** Forgers have the public halves of these; the private halves sign faulty claims. */
 const [rsa = fail(), , ec = fail()] = keys
 
-/** Starts an identity provider with these keys, and a service that trusts it. */
+/** Starts an identity provider with these keys, and a service for its tokens. */
 async function prepare(t: Test) {
   const issuer = await startIssuer(t)
   issuer.publish(keys)
@@ -195,7 +196,10 @@ type Tokens = (readonly [fault: string, token: string | Promise<string>])[]
 const encode = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** Tokens that look like those of the issuer, but must be refused, by fault. @param trap no token may make the service call it */
+/**
+ * Tokens like those of the issuer, each with a fault for which it must be refused. @param trap no
+ * token may make the service call it
+ */
 async function forgedTokens(issuer: string, trap: string): Promise<ReadonlyMap<string, string>> {
   const keys = [
     ...(await byForgers(issuer, trap)),
@@ -208,7 +212,7 @@ async function forgedTokens(issuer: string, trap: string): Promise<ReadonlyMap<s
   )
 }
 
-/** Tokens that the issuer has not signed. */
+/** Tokens not signed by the issuer. */
 async function byForgers(issuer: string, trap: string): Promise<Tokens> {
   const payload = encode(claimsOf(issuer, 'alice'))
   const foreignKey = await makeKey('RS256', 'RS256')
@@ -216,7 +220,7 @@ async function byForgers(issuer: string, trap: string): Promise<Tokens> {
   const [, , signature = ''] = (await sign(rsa, claimsOf(issuer, 'bob'))).split('.')
   const pem = await exportSPKI(rsa.publicKey)
   const der = Buffer.from(await crypto.subtle.exportKey('spki', rsa.publicKey))
-  /** What forgers may take for the secret of an HMAC. */
+  /** Possible secrets of an HMAC, in a forger's eyes. */
   const secrets = {
     'the public key as PEM': pem,
     'the public key as PEM, trimmed': pem.trim(),
@@ -232,7 +236,7 @@ async function byForgers(issuer: string, trap: string): Promise<Tokens> {
       return [`HMAC as ${alg} by ${name}`, `${input}.${digest}`] as const
     }),
   )
-  /** What the headers say of the forger's own key. */
+  /** Headers that point to the forger's key. */
   const named = [
     ...[
       {},
@@ -270,7 +274,10 @@ async function byForgers(issuer: string, trap: string): Promise<Tokens> {
   ]
 }
 
-/** Valid tokens with a changed text: 1 stands for the header, 2 for the payload, and 3 for the signature. */
+/**
+ * Valid tokens with one changed part: 1 stands for the header, 2 for the payload, and 3 for the
+ * signature.
+ */
 const MISSPELLED = [
   ...[
     '.',
@@ -330,7 +337,7 @@ async function misspelled(issuer: string): Promise<Tokens> {
   ]
 }
 
-/** Headers that must be refused, though the signature is valid. ID tokens have the type JWT. */
+/** Headers to refuse, though the signature is valid. ID tokens have the type JWT. */
 const HEADERS = [
   ...[
     { typ: undefined },
@@ -348,7 +355,7 @@ function headers(issuer: string): Tokens {
   return HEADERS.map((header) => [`header ${inspect(header)}`, signText(rsa, payload, header)])
 }
 
-/** Claims that must be refused, though the signature is valid. */
+/** Claims to refuse, though the signature is valid. */
 function claims(issuer: string): Tokens {
   const now = Math.floor(Date.now() / 1000)
   const good = claimsOf(issuer, 'alice')
@@ -386,7 +393,7 @@ function claims(issuer: string): Tokens {
   return payloads.map((payload) => [`payload ${payload}`, signText(rsa, payload)])
 }
 
-/** Signs any text instead of claims, with any header. */
+/** Signs any string instead of claims, with any header. */
 function signText(key: Key, text: string, header: object = {}): string {
   const input = `${encode({ alg: 'RS256', kid: key.kid, typ: 'at+jwt', ...header })}.${encode(text)}`
   const hash = 'alg' in header ? 'sha512' : 'sha256'

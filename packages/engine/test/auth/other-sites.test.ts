@@ -1,4 +1,5 @@
-// A cookie as credential: browsers send it with the requests of any page, so that pages of other sites are refused.
+// A cookie as credential: browsers send it with the requests of any page, so pages of other sites
+// are refused.
 import { pathToFileURL } from 'node:url'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -70,7 +71,7 @@ async function serve(t: Test, security: string, environment: Record<string, stri
   return { ask, calls }
 }
 
-/** Headers of a request that a page of another site has made. */
+/** Headers of requests by pages of other sites. */
 const FOREIGN: readonly Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'cross-site', origin: 'https://carts.example' },

@@ -1,4 +1,5 @@
-// JWTs of a real provider of OpenID Connect, in its own form (RFC 9068) and as `typ: JWT`, while its key is replaced.
+// JWTs of a real provider of OpenID Connect, in its form (RFC 9068) and as `typ: JWT`, while its
+// key is replaced.
 import { decodeProtectedHeader } from 'jose'
 import t from 'tap'
 import { request } from '../../../../test/support/servers/start-product.ts'
@@ -42,7 +43,7 @@ for (const type of [undefined, 'JWT'] as const) {
       await Promise.all(clients)
       t.strictSame(Object.keys(statuses).sort(), [`first ${name} 200`, `second ${name} 200`])
       if (type !== undefined) return
-      // A key that was never published before is fetched, not more often than each half minute.
+      // A new key is fetched, but at most once in half a minute.
       await provider.replaceKeys([third])
       await eventually(
         async () => (await list(), Number(statuses[`third ${name} 200`]) > 0),

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { credentialsHider } from '../../src/auth/redaction.ts'
 
-/** A character of a URL as `%xx`, also if it needs no encoding. */
+/** Each character of a URL as `%xx`, even without need. */
 const inPercent = (text: string) =>
   Buffer.from(text)
     .toString('hex')
@@ -10,7 +10,7 @@ const inPercent = (text: string) =>
 const inBase64 = (text: string) => Buffer.from(text).toString('base64')
 const inBase64url = (text: string) => Buffer.from(text).toString('base64url')
 
-/** How libraries spell credentials, in a text around them. */
+/** Spellings of credentials by libraries, within a message. */
 const SPELLINGS: readonly ((credentials: string) => string)[] = [
   (credentials) => credentials,
   (credentials) => encodeURIComponent(credentials),

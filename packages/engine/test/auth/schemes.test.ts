@@ -1,4 +1,4 @@
-// Several security schemes of one operation: who is the caller, and what one scheme does to others.
+// Several security schemes of one operation: who is the caller, and how one scheme affects others.
 import t, { type Test } from 'tap'
 import type { ProductGuard } from '@plant-store/engine'
 import type { ProductHooks } from '@plant-store/engine/for-compiler'
@@ -32,7 +32,10 @@ const GUARDS: NonNullable<ProductHooks['guards']> = {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Serves an operation with this security. @returns a function that tells status and caller, or the message */
+/**
+ * Serves an operation with this security. @returns a function for the status and the caller, or the
+ * message
+ */
 async function serve(t: Test, security: string, guards = GUARDS) {
   const responses =
     "      responses: { '200': { description: Done, content: { application/json: {} } } }"

@@ -1,3 +1,4 @@
+// The contract at a start: when it is compiled anew, its faults, and the served document.
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { compile, inspect } from '../../../../test/support/inner/compiler.ts'
@@ -13,7 +14,7 @@ const yaml = readFileSync(OPENAPI, 'utf8')
 
 const DONE = "responses: { '204': { description: Done } }"
 
-/** The contract with some texts replaced by others. */
+/** Writes the contract with some replacements. */
 function written(t: Test, ...changes: (readonly [from: string, to: string])[]): string {
   let text = yaml
   for (const [from, to] of changes) {
@@ -23,15 +24,15 @@ function written(t: Test, ...changes: (readonly [from: string, to: string])[]): 
   return `${t.testdir({ 'openapi.yaml': text })}/openapi.yaml`
 }
 
-/** Reads a contract where the compiler is there. */
+/** Reads a contract, with the compiler. */
 const readContract = (file: string, options: ContractOptions = {}) =>
   readCompiled(file, { loadCompiler, ...options })
 
-/** What is served of a contract. */
+/** The served bytes of a contract. */
 const bytesOf = async (file: string, baseUrl?: string) =>
   (await readContract(file, baseUrl === undefined ? {} : { baseUrl })).bytes.toString()
 
-/** The line, from 1, where a text first stands in the contract. */
+/** The line of a string in the contract, from 1. */
 const lineOf = (text: string) => yaml.slice(0, yaml.indexOf(text)).split('\n').length
 
 t.test(

@@ -1,4 +1,5 @@
-// An item is checked by the schema of its collection before it is stored, on each engine. What was stored before is read as it is.
+// An item is checked by the schema of its collection before it is stored, on each engine. Older
+// items are read as they are.
 import t, { type Test } from 'tap'
 import { loadCompiler } from '@plant-store/compiler'
 import { itemReader, itemWriter, readContract } from '../../../../test/support/inner/contract.ts'
@@ -34,7 +35,7 @@ const SCHEMAS = `
 
 type Item = Record<string, unknown>
 
-/** By name: what is no item of the schema A, and what the error says of it. */
+/** By name: a value refused by the schema A, and the error. */
 const REFUSED: Readonly<Record<string, readonly [item: unknown, text: RegExp]>> = {
   'an int64 that overflows': [{ name: 'x', n: 2n ** 63n }, /item\/n must be an integer from/],
   'an int64 that is a double': [{ name: 'x', n: 2 ** 63 }, /item\/n must be an integer from/],

@@ -1,4 +1,5 @@
-// What callers choose is not kept. In a file of its own: nothing else may free or take memory meanwhile.
+// Strings chosen by callers are not kept in memory. A separate file, because nothing else may use
+// memory meanwhile.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -24,14 +25,14 @@ const app = await boot(t, {
   }),
 })
 
-/** Asks for answers of media types that nobody has asked for. */
+/** Asks for answers of new media types. */
 async function askForTypes(count: number): Promise<void> {
   for (let id = 0; id < count; id += 1) {
     for (const kind of ['image', 'x', 'y']) {
       const { statusCode } = await app.inject(`/x?type=${kind}/${count}-${id}`)
       if (statusCode !== 200) throw new Error(`it was answered ${statusCode}`)
     }
-    await turn() // V8 keeps what this turn of the event loop has seen of weak references
+    await turn() // V8 keeps the targets of weak references used in this turn of the event loop
   }
 }
 

@@ -1,4 +1,4 @@
-// The docs page sends bodies that are not strings: forms with files, and bytes.
+// The docs page sends forms with files, and bytes.
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { browser, open } from '../../../../test/support/browser/open-page.ts'
@@ -32,7 +32,7 @@ const YAML = `paths:
 `
 const FILE = { name: 'a "b".bin', mimeType: 'image/x-any', buffer: Buffer.from([0, 255, 10]) }
 
-/** Answers what came, with the bytes of a file in hexadecimal digits. */
+/** Answers with the received body, the bytes of a file in hexadecimal digits. */
 const run: Run = async ({ body }, id) => {
   if (id === 'bytes') {
     const bytes = await buffer(body as AsyncIterable<Uint8Array>)

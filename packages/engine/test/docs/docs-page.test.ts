@@ -1,3 +1,4 @@
+// The docs page in a real browser: its content, its requests and its accessibility.
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
@@ -11,7 +12,7 @@ import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 const HOST = 'plants.example'
 const chromium = await browser(t, HOST)
 
-/** Integers that no `number` holds, wherever a contract can mention them. */
+/** Integers beyond a `number`, wherever a contract can mention them. */
 const INT64 = `paths:
   /x/{id}:
     put:
@@ -51,7 +52,7 @@ components:
     Bounds: { type: integer, exclusiveMinimum: 9007199254741037, exclusiveMaximum: 9107199254741039, multipleOf: 9007199254741041 }
 `
 
-/** The violations that are Swagger UI's own: its elements, as CSS selectors, by the rule of axe-core. */
+/** Known violations of Swagger UI: its elements, as CSS selectors, by the rule of axe-core. */
 const OF_SWAGGER_UI: Readonly<Record<string, readonly string[]>> = {
   'button-name': ['.close-modal'],
   'color-contrast': [
@@ -150,16 +151,19 @@ t.test('everybody can read the page, on a desktop and on a phone, light and dark
   for (const violation of listed) t.ok(seen.has(violation), `${violation} is listed, but not found`)
 })
 
-/** The integers of a text that no `number` holds. All of them begin with 9: before an item of an enum stands its index. */
+/**
+ * Finds integers beyond a `number`. All of them begin with 9: before an item of an enum stands its
+ * index.
+ */
 const longIntegers = (text: string) => [...new Set(text.match(/-?9\d{15,}/g))].sort()
 
-/** Opens all that a page has folded, and shows each body as an example or as a schema. */
+/** Unfolds everything on a page, and shows each body as an example or as a schema. */
 const unfold = (tab: 'example' | 'model') => `
   for (const other of document.querySelectorAll('.tablinks[data-name="${tab}"]')) other.click()
   for (const folded of document.querySelectorAll('.json-schema-2020-12-expand-deep-button'))
     if (folded.textContent === 'Expand all') folded.click()
 `
-/** The text of a page, and what its fields hold. */
+/** The text of a page, and the values of its fields. */
 const SHOWN = `document.body.innerText +
   Array.from(document.querySelectorAll('input, textarea, option'), ({ value }) => value).join(' ')`
 
@@ -209,7 +213,7 @@ t.test('an int64 is exact where a person reads, sends and receives it', async (t
   t.strictSame(faults, ['Could not find component: JsonSchema_integer_int64']) // for items of a list
 })
 
-/** Servers of a document, of a path and of an operation, and the path under which the service is. */
+/** Servers of a document, of a path and of an operation, and the path of the service. */
 const SERVERS: readonly (readonly [
   servers: string,
   of: 'all' | 'path' | 'operation',
@@ -322,9 +326,10 @@ interface Element {
 }
 
 /**
- * Checks what a page shows now by all rules of axe-core.
+ * Checks a page by all rules of axe-core.
  * @param part a CSS selector
- * @returns `<rule> <selector of OF_SWAGGER_UI>` or, for any other element, `<rule> <element>: <reason>`
+ * @returns `<rule> <selector of OF_SWAGGER_UI>` or, for any other element, `<rule> <element>:
+ * <reason>`
  */
 async function violationsOf(page: Page, part: string): Promise<string[]> {
   await page.evaluate(axe.source)

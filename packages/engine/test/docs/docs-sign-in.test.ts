@@ -36,7 +36,9 @@ paths:
         default: { description: An error, content: { application/json: {} } }
 `
 
-/** Starts the product, and a gateway with a path before it. @returns the address of the docs page */
+/**
+ * Starts the product, and a gateway with a path before it. @returns the address of the docs page
+ */
 async function serve(t: Test) {
   const gatewayPort = await freePort()
   const docs = `http://127.0.0.1:${gatewayPort}/garden/docs/`
@@ -70,7 +72,7 @@ await start(defineProduct({ name: 'greetings', contract, services: () => [{ gree
   return { docs, provider }
 }
 
-/** Opens the docs page. @returns also what its console reports */
+/** Opens the docs page. @returns also the errors in its console */
 async function open(t: Test, url: string) {
   const page = await chromium.newPage()
   t.teardown(() => page.close())

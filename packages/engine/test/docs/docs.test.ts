@@ -1,3 +1,4 @@
+// The docs page and the served document, over HTTP.
 import type http from 'node:http'
 import net from 'node:net'
 import { setFlagsFromString } from 'node:v8'

@@ -1,3 +1,4 @@
+// Admission control: a busy service refuses requests early.
 import net from 'node:net'
 import { promisify } from 'node:util'
 import { register } from 'prom-client'
@@ -7,7 +8,7 @@ import { build } from '../../../../test/support/servers/start-product.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { readResponses } from '../../../../test/support/inner/responses.ts'
 
-/** Keeps the event loop busy for milliseconds. */
+/** Keeps the event loop busy. */
 function work(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end;);
 }
@@ -87,7 +88,7 @@ t.test(
       'whether the body follows is not known',
     )
     for (const { socket } of clients) socket.destroy()
-    // By this label no alert takes them for failures.
+    // The label keeps alerts from counting them as failures.
     t.match(await register.metrics(), /_count{.*"503",error_type="too_busy"} 2$/m)
     t.strictSame((await call({ path: '/plants', token: secret })).json, [])
     const busy = log.filter(({ msg }) => msg === 'too busy')

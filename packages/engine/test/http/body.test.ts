@@ -1,5 +1,6 @@
-// Bodies as HTTP has them, and JSON over HTTP. contract/operations.test.ts sends what each operation refuses. fuzz/ compares
-// the reader of JSON with a second one, and says how long a type may take.
+// Bodies in HTTP, and JSON over HTTP. contract/operations.test.ts sends invalid bodies to each
+// operation. fuzz/ compares the reader of JSON with a second one, and bounds the length of a media
+// type.
 import t from 'tap'
 import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
 
@@ -13,12 +14,12 @@ const create = async (headers: readonly string[], text: string = body) =>
 const head = (headers: string) =>
   `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${demo}\r\n${headers}\r\n\r\n`
 
-/** What may follow `application/json`, with `|` between. */
+/** Valid ends of `application/json`, with `|` between. */
 const ACCEPTED = [
   '| |\t|;| ;|;charset=utf-8|;\tcharset=utf-8| ; charset=utf-8 ;|; Charset=Utf-8',
   '; CHARSET="UTF-8"|; v=1|; v=""|; v="; charset=latin1"|; v="\u00e9"|; v="a;b,c"; w=2|; charsets=latin1',
 ]
-/** What may not. */
+/** Invalid ends. */
 const REFUSED = [
   '/x|p|5|+x| charset=utf-8|, charset=utf-8|, application/json|;;|; ; charset=utf-8',
   '; charset|; charset=|; charset =utf-8|; charset= utf-8|; charset=utf8|; charset=latin1',

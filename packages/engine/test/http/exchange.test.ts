@@ -1,3 +1,4 @@
+// One request from its first byte to its line in the log: id, caller, address, early answers.
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { build, statusesOf } from '../../../../test/support/servers/start-product.ts'
@@ -11,7 +12,10 @@ const get = `GET /plants HTTP/1.1\r\n${bearer}\r\n`
 const chunked = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
 const lines = () => log.filter(({ msg }) => msg === 'request')
 
-/** Waits for lines of the log. They are written at the end of the turn in which a response has closed. */
+/**
+ * Waits for lines of the log. They are written at the end of the turn in which a response has
+ * closed.
+ */
 const logged = (count: number) => eventually(() => lines().length >= count).then(lines)
 
 t.test('the answer to what is no request is not taken for that to an earlier one', async (t) => {

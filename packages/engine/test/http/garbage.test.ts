@@ -1,4 +1,5 @@
-// Garbage that survives the fast collections of V8 makes each of them last 20 ms instead of 1 ms.
+// Requests leave little garbage: if it survives V8's fast collections, each of them lasts 20 ms
+// instead of 1 ms.
 import http from 'node:http'
 import { once } from 'node:events'
 import { Session } from 'node:inspector/promises'
@@ -8,7 +9,7 @@ import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { build } from '../../../../test/support/servers/start-product.ts'
 
-/** Requests that are sent at the same time. */
+/** Requests sent at the same time. */
 const AT_ONCE = 32
 const BURSTS = 400
 
@@ -30,7 +31,7 @@ t.test('ended requests are gone at the next collection of young objects', async 
   const inspector = new Session()
   inspector.connect()
   const measure = async () => {
-    // What these options leave: objects that lived on until a full collection.
+    // These options leave only objects alive until a full collection.
     const options = { samplingInterval: 1024, includeObjectsCollectedByMajorGC: true }
     await inspector.post('HeapProfiler.startSampling', options)
     for (let count = 0; count < BURSTS; count++) {
@@ -38,7 +39,7 @@ t.test('ended requests are gone at the next collection of young objects', async 
       if (count % 20 === 0) collect({ type: 'minor' })
     }
     const { profile } = await inspector.post('HeapProfiler.stopSampling')
-    // Of all that this process does, only the server of Node makes its responses.
+    // In this process, only Node's server makes responses.
     const sizeOf = ({ callFrame, selfSize, children }: typeof profile.head): number =>
       children.reduce(
         (sum, part) => sum + sizeOf(part),
@@ -46,7 +47,7 @@ t.test('ended requests are gone at the next collection of young objects', async 
       )
     return Math.round(sizeOf(profile.head) / (BURSTS * AT_ONCE))
   }
-  // On a busy machine V8 collects at other moments. What is held by the service is there each time.
+  // On a busy machine V8 collects at other moments. Memory held by the service shows each time.
   const bytes = [await measure()]
   while (bytes.length < 5 && Math.min(...bytes) >= 250) bytes.push(await measure())
   t.ok(Math.min(...bytes) < 250, `${bytes.join()} bytes of each response were still there`)

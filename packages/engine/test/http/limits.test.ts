@@ -1,4 +1,4 @@
-// What the maker of HTTP servers promises of each of them, whatever the configuration is.
+// The limits of every HTTP server made here, whatever the configuration.
 import { pino } from 'pino'
 import t from 'tap'
 import { type Config, readConfig } from '@plant-store/engine'
@@ -12,7 +12,7 @@ t.test('whatever times the table allows, the server has them, in whole milliseco
   for (const [HEADERS_TIMEOUT, REQUEST_TIMEOUT, KEEP_ALIVE_TIMEOUT, STALL_TIMEOUT, ...expected] of [
     ['3', '5', '72', '30', 3000, 5000, 72_000, 30_000],
     ['16.1', '16.1', '0.1000000000000000055', '3599.9999', 16_100, 16_100, 100, 3_600_000],
-    // Node wants the headers' time to be the shorter one.
+    // Node requires the headers' time to be the shorter one.
     ['3600.0', '1.005', '0.10', '0.1', 1005, 1005, 100, 100],
   ] as const) {
     const times = { HEADERS_TIMEOUT, REQUEST_TIMEOUT, KEEP_ALIVE_TIMEOUT, STALL_TIMEOUT }
@@ -23,7 +23,7 @@ t.test('whatever times the table allows, the server has them, in whole milliseco
   }
 })
 
-/** By HOST: where it can be reached, and where not. */
+/** By HOST: an address at which it can be reached, and one at which it can't. */
 const hosts: Record<string, [reached: string, not?: string]> = {
   '127.0.0.1': ['127.0.0.1', '[::1]'],
   localhost: ['127.0.0.1', '[::1]'],

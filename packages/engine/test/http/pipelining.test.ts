@@ -1,3 +1,4 @@
+// Pipelined requests: answered in order, and no faster than the client reads.
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -46,7 +47,7 @@ async function serve(t: Test, path: string, answer: (url: string) => unknown) {
   return { seen: () => seen, ...(await connect(t, Number(new URL(app.listeningOrigin).port))) }
 }
 
-/** Starts a server whose answers wait. */
+/** Starts a server with delayed answers. */
 async function serveLater(t: Test) {
   const begun: string[] = []
   const answer = Promise.withResolvers<string>()

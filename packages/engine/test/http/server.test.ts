@@ -1,3 +1,4 @@
+// Bytes on a connection, and the answers: framing, targets, methods, and bytes that are no request.
 import net from 'node:net'
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
@@ -17,7 +18,10 @@ const list = `${get}\r\n`
 const json = '{"id":5,"name":"xyz"}'
 const expecting = `${post}Expect: 100-continue\r\nContent-Length: 21\r\n\r\n`
 
-/** What a client sends by name, and the statuses. As in framing.ts, a 404 at the end says that the connection is kept. */
+/**
+ * Bytes by name, with the statuses of their answers. As in framing.ts, a 404 at the end shows a
+ * kept connection.
+ */
 const requests: Record<string, readonly [bytes: string | Buffer, ...statuses: number[]]> = {
   'no Host': [`GET /plants HTTP/1.1\r\n\r\n`, 400, 404],
   'two Hosts': [`GET /plants HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n`, 400, 404],
@@ -52,7 +56,7 @@ const requests: Record<string, readonly [bytes: string | Buffer, ...statuses: nu
     `${get}Connection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n`,
     200,
   ],
-  // The body is asked for only if it is wanted.
+  // The server asks for the body only if it wants it.
   'Expect, and requests behind it': [expecting + json + list + list, 100, 200, 200, 200, 404],
   'Expect behind a request': [list + expecting + json + list, 200, 100, 200, 200, 404],
   'Expect without a valid token': [
@@ -134,8 +138,8 @@ for (const [name, [bytes, ...statuses]] of [
     const logged = () => log.filter(({ msg }) => msg === 'request').map(({ status }) => status)
     const expected = statuses.filter((status) => status !== 100)
     await eventually(() => logged().length >= expected.length)
-    await delay(10) // for what would be served without an answer
-    // One answer is one line: what is no request for the client is none for the operator.
+    await delay(10) // for requests served without an answer
+    // One answer is one line: if it is no request for the client, it is none for the operator.
     t.strictSame(logged(), expected)
   })
 }

@@ -1,3 +1,4 @@
+// Clients that read slowly, or not at all.
 import net from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
@@ -71,7 +72,10 @@ t.test('a client that takes nothing of its answer is cut', async (t) => {
   }
 })
 
-/** Lists: so many items of such a name, that a client asks for so many times that the system does not take all of it. */
+/**
+ * Lists by the number of items, the name of each, and the number of requests: too much for the
+ * system's buffers.
+ */
 const lists = {
   'answers in one piece': [9000, 'x'.repeat(80), 20],
   'a list in pieces': [20_000, '🌱'.repeat(255), 1],

@@ -1,4 +1,4 @@
-// The memory that all answers share that are sent whole.
+// The memory shared by all answers that are sent whole.
 import net from 'node:net'
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
@@ -12,7 +12,7 @@ const LENGTH = 16 * MIB
 /** Answers that together take all room. */
 const COUNT = 4
 
-/** What methods answer with, by the media type. */
+/** Bodies of answers, by media type. */
 const BODIES = {
   'text/plain': 'é'.repeat(LENGTH / 2),
   'application/json': 'x'.repeat(LENGTH - 2),
@@ -21,7 +21,7 @@ const BODIES = {
 
 const TOKENS = new Map(['bob', 'mallory'].map((caller) => [caller, tokenOf(caller)]))
 
-/** Serves an operation whose answers are long. */
+/** Serves an operation with long answers. */
 async function listen(t: Test, type: keyof typeof BODIES) {
   const app = await boot(t, {
     yaml: `paths:
@@ -38,7 +38,7 @@ components: { securitySchemes: { token: { type: http, scheme: bearer } } }
   app.server.on('request', (_request, response) => responses.push(response))
   await app.listen({ port: 0, host: '127.0.0.1' })
   const port = Number(new URL(app.listeningOrigin).port)
-  /** Asks for an answer, of which the client takes nothing until its socket is resumed. */
+  /** Asks for an answer, and reads nothing of it until the socket is resumed. */
   const stall = async (caller = '', localAddress = '127.0.0.1') => {
     const count = responses.length
     const socket = net
@@ -55,7 +55,6 @@ components: { securitySchemes: { token: { type: http, scheme: bearer } } }
   return { port, stall, states, responses }
 }
 
-/** Stalls one after the other. */
 async function fill(stall: () => Promise<net.Socket>, count: number): Promise<net.Socket[]> {
   const sockets: net.Socket[] = []
   while (sockets.length < count) sockets.push(await stall())

@@ -1,3 +1,4 @@
+// Answers of methods: long lists, headers, and what fails while they are sent.
 import net from 'node:net'
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
@@ -70,7 +71,7 @@ t.test('lists that their clients give up, pipelined ones too, are ended', async 
     for (let left = 200; requests() < before + 5 && left > 0; left -= 1) await delay(10)
     await delay(100)
   }
-  // A reader that is left open would keep the log of the database from being emptied.
+  // An open reader would keep the log of the database from being emptied.
   const writer = new DatabaseSync(file)
   await store.create('other', 1n, { name: 'x' })
   t.hasStrict(writer.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), {
@@ -92,7 +93,7 @@ t.test('however many long lists are open and not read, no list is refused', asyn
     if (isBegun) sockets.push(socket)
     return isBegun
   }
-  // A busy machine may refuse one that waits for too long. It must begin while the others are open.
+  // A busy machine may refuse one after too long a wait. It must begin while the others are open.
   while (sockets.length < 40) await eventually(begin)
   for (const secretToken of [await token('other'), secret])
     t.equal((await call({ path: '/plants', token: secretToken })).status, 200)

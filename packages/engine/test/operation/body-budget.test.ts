@@ -1,4 +1,4 @@
-// The memory that the bodies of all requests share.
+// The memory shared by the bodies of all requests.
 import net from 'node:net'
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
@@ -8,12 +8,12 @@ import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import { boot, type Run } from '../../../../test/support/contracts/serve-contract.ts'
 
 const MIB = 1024 * 1024
-/** Bodies of one caller that together take half of the room, which is all that a caller gets. */
+/** Bodies that together take half of the room, the most for one caller. */
 const COUNT = 4
 
 const body = (type: string) =>
   `      requestBody: { content: { ${type}: { x-body-limit: ${8 * MIB} } } }`
-/** The same operation for those who have a token. */
+/** The same operation for callers with a token. */
 const GUARDED = `paths:
   /x:
     post:
@@ -31,7 +31,7 @@ async function listen(t: Test, yaml: string, run?: Run) {
   return app
 }
 
-/** Sends the beginning of a request. @returns the connection, and what has been answered */
+/** Sends the beginning of a request. @returns the connection, and the answers so far */
 async function send(app: FastifyInstance, head: string, more = '') {
   const { port } = new URL(app.listeningOrigin)
   const socket = net.connect(Number(port), '127.0.0.1').on('error', () => undefined)
@@ -63,10 +63,13 @@ async function fill(app: FastifyInstance, head = LARGE, count = COUNT) {
   return states
 }
 
-/** A text whose value takes more than half of the room of parsed values: it fits only while there are no others. */
+/**
+ * Its value takes more than half of the room of parsed values: it fits only while there are no
+ * others.
+ */
 const HALF_OF_VALUES = `"${'x'.repeat(2.6 * MIB)}"`
 
-/** Waits until there is room for as much as at first. */
+/** Waits until there is as much room as at first. */
 async function isEmpty(app: FastifyInstance) {
   const half = `${JSON_TYPE}\r\nContent-Length: ${HALF_OF_VALUES.length}`
   await eventually(async () => statusOf(await answerOf(app, half, HALF_OF_VALUES)) === 200)
@@ -192,7 +195,7 @@ t.test('parsed bodies have a common bound, while their requests are answered', a
   for (const { socket } of states) socket.destroy()
 })
 
-/** The same operation with a guard that takes time, and with three kinds of answers. */
+/** The same operation with a slow guard, and with three kinds of answers. */
 const STAGES = `paths:
   /x:
     post:
@@ -207,10 +210,10 @@ components: { securitySchemes: { slow: { type: apiKey, in: header, name: X-Key }
 `
 const VALUE = `{"a":"${'x'.repeat(MIB / 4)}"}`
 const VALUE_HEAD = `${JSON_TYPE}\r\nContent-Length: ${VALUE.length}`
-/** An answer that the system does not take at once. */
+/** Too long for the system to take at once. */
 const LONG = 'x'.repeat(16 * MIB)
 
-/** Serves `STAGES`. A stage that was reached is counted, and goes on when it is told to. */
+/** Serves `STAGES`. Each reached stage is counted, and goes on when told to. */
 async function listenInStages(t: Test) {
   const gate = Promise.withResolvers<undefined>()
   const reached = { guard: 0, method: 0, answer: 0 }
@@ -250,7 +253,7 @@ async function listenInStages(t: Test) {
   return { app, reached, closed, goOn: () => gate.resolve(undefined) }
 }
 
-/** The stages at which a client leaves: what it has sent by then, and the stage that is then reached. */
+/** The stages at which a client leaves: the bytes sent by then, and the reached stage. */
 const LEFT: Readonly<
   Record<string, [head: string, sent: string, stage?: 'guard' | 'method' | 'answer']>
 > = {

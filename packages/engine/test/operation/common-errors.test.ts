@@ -1,4 +1,4 @@
-// The errors outside of operations: they have the form and the media type that the errors of the contract have in common.
+// Errors outside of operations: they have the common form and media type of the contract's errors.
 import { pathToFileURL } from 'node:url'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -30,7 +30,7 @@ type Name = keyof typeof SCHEMAS
 
 const JSON_TYPE = 'application/json'
 const PROBLEM_TYPE = 'application/problem+json'
-/** How the errors of a form look, by the name of the schema. */
+/** The bodies of a form of errors, by the name of the schema. */
 const BODIES: Readonly<Record<Name, (status: number) => RegExp>> = {
   Usual: (status) => new RegExp(`^{"error":${status},"message":"[^"]+"}$`),
   Problem: (status) =>
@@ -53,7 +53,7 @@ const errorBody = (status: number, message: string) => ({ reason: `${status} ${m
 const described = (name: Name, type = JSON_TYPE) =>
   `{ description: Failed, content: { ${type}: { schema: { $ref: '#/components/schemas/${name}' } } } }`
 
-/** A contract. @param errors those of each of its operations, as members of `responses` */
+/** A contract. @param errors of each of its operations, as fields of `responses` */
 const contractWith = (...errors: readonly string[]) => `openapi: 3.1.0
 info: { title: Books, version: 1.0.0 }
 paths:
@@ -71,7 +71,7 @@ const pathWith = (errors: string, index: number) => `  /v1/books${index}/{id}:
       responses: { '204': { description: Done }${errors === '' ? '' : `, ${errors}`} }
 `
 
-/** Serves a contract. @returns a function that sends bytes, and reads the answer to them */
+/** Serves a contract. @returns a function for sending bytes, and reading the answer to them */
 async function serve(t: Test, yaml: string, added: ProductHooks) {
   const folder = t.testdir({ 'openapi.yaml': yaml })
   const file = pathToFileURL(`${folder}/openapi.yaml`).href
@@ -102,7 +102,7 @@ async function serve(t: Test, yaml: string, added: ProductHooks) {
   }
 }
 
-/** Requests of no operation: the method, the path, the status; other bytes, where these are not the request. */
+/** Requests of no operation: the method, the path, the status; the bytes, if they are special. */
 const OUTSIDE: readonly (readonly [string, string, number, bytes?: string])[] = [
   ['GET', '/none', 404],
   ['GET', '/none/%ff', 400],
@@ -114,7 +114,7 @@ const OUTSIDE: readonly (readonly [string, string, number, bytes?: string])[] = 
   ['GET', '/', 505, 'GET / HTTP/3.0\r\n\r\n'],
   ['GET', '/', 431, `GET / HTTP/1.1\r\nHost: h\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
 ]
-/** Texts of a path that are not UTF-8 in percent-encoding. */
+/** Paths with bad percent-encoding of UTF-8. */
 const BAD_TEXTS = ['%', '%zz', '%ff', 'a%C0%80', '%ED%A0%80b', '%2', '%41%']
 
 const BOTH = [described('Said'), described('Problem', PROBLEM_TYPE)] as const

@@ -1,5 +1,5 @@
-// No request takes more than seven times the processor time that JSON.parse with a function takes for a list of as many bytes,
-// whether the request is accepted or refused. That is about 150 ms for 100 KiB.
+// No request takes more than seven times the processor time of JSON.parse with a function on a list
+// of as many bytes, whether the request is accepted or refused: about 150 ms for 100 KiB.
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
@@ -57,9 +57,9 @@ components:
   run: async () => ({ status: 204 }),
 })
 
-/** A text of this length that is repeated. */
+/** A string, repeated to this length. */
 const repeated = (text: string, length = SIZE) => text.repeat(length / text.length)
-/** As many different texts as fit. */
+/** As many different strings as fit. */
 function many(textOf: (index: number) => string, separator = ','): string {
   const texts: string[] = []
   for (let length = 2, index = 0; ; index += 1) {
@@ -75,7 +75,7 @@ const multipart = (text: string) => post(text, 'multipart/form-data; boundary=b'
 const part = (rest: string) => `--b\r\nContent-Disposition: form-data; name=${rest}\r\n`
 const json = (path: string, text: string) => post(text, `application/${path}+json`)
 
-/** By what they are: a request, and its status. */
+/** By name: a request, and its status. */
 const REQUESTS: Readonly<
   Record<string, readonly [request: InjectOptions | string, status: number]>
 > = {
@@ -231,7 +231,7 @@ const REQUESTS: Readonly<
   'a part with spaces': [multipart(`${part(`a;${' '.repeat(SIZE)}x`)}\r\n\r\n--b--`), 400],
 }
 
-/** The milliseconds of processor time that a run takes. */
+/** The milliseconds of processor time for a run. */
 async function measure(run: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await run()
@@ -246,7 +246,8 @@ for (const [name, [request, status]] of Object.entries(REQUESTS)) {
   t.test(`it takes little processor time: ${name}`, async (t) => {
     let time = Infinity
     let unit = Infinity
-    // The least of some tries: the first ones are not yet compiled, and a busy machine makes others slower.
+    // The least of some tries: the first ones are not yet compiled, and a busy machine makes others
+    // slower.
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       unit = Math.min(unit, await measure(parse))
       const answer = { statusCode: 0, body: '' }

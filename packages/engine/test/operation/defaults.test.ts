@@ -4,7 +4,10 @@ import { serve, shown } from './described.ts'
 
 const A = 'properties: { a: { type: integer, format: int64, default: 7 } }'
 
-/** By name: a schema, each text that it allows with what a method gets of it (a bigint with `n`), and texts that it refuses. */
+/**
+ * By name: a schema, valid JSON with the value for the method (a bigint with `n`), and invalid
+ * JSON.
+ */
 const TABLE: Readonly<
   Record<string, [schema: string, got: Readonly<Record<string, string>>, ...invalid: string[]]>
 > = {
@@ -73,7 +76,7 @@ t.test('each request gets a default of its own', async (t) => {
 })
 
 t.test('a default fills in at most 100 members', async (t) => {
-  // A default of level 6 fills in one member, of level 5 three, of level 0 127.
+  // A default of level 6 fills in one property, of level 5 three, of level 0 127.
   const levels = [0, 1, 2, 3, 4, 5, 6].map((level) => {
     const member = `{ default: {}, allOf: [{ $ref: '#/components/schemas/L${level + 1}' }] }`
     return `L${level}: { type: object, properties: { a: ${member}, b: ${member} } }`

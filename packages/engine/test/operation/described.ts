@@ -4,7 +4,10 @@ import type { ProductHooks } from '@plant-store/engine/for-compiler'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 import { post } from '../../../../test/support/contracts/exchanges.ts'
 
-/** A contract with the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
+/**
+ * A contract with the schema `A`. @param schemas the fields of `components/schemas` in YAML, a line
+ * each
+ */
 export function describe(schemas: string): string {
   const content = `content: { application/json: { schema: { $ref: '#/components/schemas/A' } } }`
   return `x-body-limit: 1000000
@@ -17,7 +20,7 @@ ${schemas.replaceAll(/^/gm, '    ')}
 `
 }
 
-/** Serves the schema `A`. @param schemas see {@link describe} @param product what the product adds */
+/** Serves the schema `A`. @param schemas see {@link describe} */
 export async function serve(t: Test, schemas: string, product: ProductHooks = {}) {
   let got: unknown
   let body: unknown
@@ -32,7 +35,10 @@ export async function serve(t: Test, schemas: string, product: ProductHooks = {}
   })
   return {
     contract: app.contract,
-    /** Sends a body. @param text its JSON, or a value to write as JSON @returns also what the method got */
+    /**
+     * Sends a body. @param text its JSON, or a value to write as JSON @returns also the value for
+     * the method
+     */
     request: async (text: unknown) => {
       got = undefined
       const answer = await app.inject(post(text, undefined, '/in'))
@@ -47,7 +53,9 @@ export async function serve(t: Test, schemas: string, product: ProductHooks = {}
   }
 }
 
-/** Checks which values a schema allows, in requests and in answers. @param schemas see {@link serve} */
+/**
+ * Checks which values a schema allows, in requests and in answers. @param schemas see {@link serve}
+ */
 export async function allows(
   t: Test,
   schemas: string,

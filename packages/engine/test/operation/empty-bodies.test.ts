@@ -22,7 +22,10 @@ async function connect(t: Test, required: boolean) {
   const { port } = app.server.address() as AddressInfo
   const socket = net.connect(port, '127.0.0.1').setEncoding('latin1')
   t.teardown(() => socket.destroy())
-  /** Sends the parts of a request, each when the one before has arrived. @returns its status and its body */
+  /**
+   * Sends the parts of a request, each when the one before has arrived. @returns its status and its
+   * body
+   */
   return async (headers: string, ...parts: readonly string[]) => {
     const seen = once(app.server, 'request')
     socket.write(`POST /x HTTP/1.1\r\nHost: h\r\n${headers}\r\n`)

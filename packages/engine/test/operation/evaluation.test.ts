@@ -1,5 +1,5 @@
-// No value takes exponential time, whether it is valid or not: in requests, stored items and answers. Each level of a value
-// has a text, and the format of this text counts how often it is evaluated.
+// No value takes exponential time, valid or not: in requests, stored items and answers. Each level
+// of a value has a string, and its format counts how often it is evaluated.
 import t, { type Test } from 'tap'
 import type { ProductHooks } from '@plant-store/engine/for-compiler'
 import { itemReader } from '../../../../test/support/inner/contract.ts'
@@ -30,7 +30,7 @@ const PARTS: Readonly<Record<string, readonly [keywords: string, wrap: Wrap]>> =
   ],
 }
 
-/** By keyword: a schema in which several schemas ask for the same parts. */
+/** By keyword: a schema in which several schemas evaluate the same parts. */
 const CHOICES: Readonly<Record<string, (part: string) => string>> = {
   anyOf: (part) => `anyOf: [{ ${part} }, { ${part}, required: [s] }]`,
   oneOf: (part) => `oneOf: [{ ${part}, required: [none] }, { ${part} }]`,
@@ -46,9 +46,15 @@ const CHOICES: Readonly<Record<string, (part: string) => string>> = {
   $ref: (part) => `allOf: [{ ${part} }, ${B}, { anyOf: [${B}, ${B}] }]`,
 }
 
-/** The depth of the values. Each evaluation of one schema at each level is one count; twice for each level would be 2^40. */
+/**
+ * The depth of the values. Each evaluation of one schema at each level is one count; twice for each
+ * level would be 2^40.
+ */
 const DEPTH = 40
-/** More than all schemas of a family need for all levels, if the work for a level grows with its depth. */
+/**
+ * More than all schemas of a family need for all levels, if the work for a level grows with its
+ * depth.
+ */
 const MAX_COUNT = DEPTH * DEPTH * 16
 
 for (const [choice, schemaOf] of Object.entries(CHOICES)) {

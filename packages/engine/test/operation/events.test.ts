@@ -1,4 +1,4 @@
-// Server-sent events of a product in a process of its own.
+// Server-sent events of a product in its own process.
 import net from 'node:net'
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
@@ -64,7 +64,6 @@ const follow = async ({ path: { kind }, header, log }) => {
 }
 `
 
-/** Starts the product. */
 async function serve(t: Test, environment: Record<string, string> = {}) {
   const folder = t.testdir({
     'openapi.yaml': CONTRACT,
@@ -81,12 +80,12 @@ await start(defineProduct({ name: 'ticks', contract, services: () => [{ follow }
     ...service,
     get: (kind: string, init: RequestInit = {}) =>
       fetch(`http://127.0.0.1:${service.port}/${kind}`, init),
-    /** How many lines of the log have a message. */
+    /** The number of lines in the log with a message. */
     count: (message: string) => lines().filter(({ msg }) => msg === message).length,
   }
 }
 
-/** Reads a stream until it has a text. */
+/** Reads a stream until a string appears. */
 async function readUntil(response: Response, text: string): Promise<string> {
   const reader = response.clone().body?.pipeThrough(new TextDecoderStream()).getReader()
   let received = ''

@@ -1,8 +1,9 @@
-// The parser of multipart/form-data: what it reads, and what it refuses. constructs/bodies.ts has forms over HTTP.
+// The parser of multipart/form-data: valid and refused forms. constructs/bodies.ts has forms over
+// HTTP.
 import t from 'tap'
 import { parseParts } from '../../src/operation/input/multipart.ts'
 
-/** What is read of each part. */
+/** The parsed part. */
 type Read = readonly [name: string, text: string, ...file: (string | undefined)[]]
 
 const TYPE = 'multipart/form-data; boundary=b-1'
@@ -18,7 +19,7 @@ function read(text: string, type = TYPE): Read[] {
 /** A form of one part. @param part what follows its name */
 const formOf = (part: string) => `--b-1\r\n${D}${part}\r\n--b-1--\r\n`
 
-/** By what they show. */
+/** By name. */
 const READ: Readonly<Record<string, readonly [parts: Read[], text: string, type?: string]>> = {
   'no part': [[], '--b-1--\r\n'],
   'no end of line after the last delimiter': [[['a', 'x']], formOf('a\r\n\r\nx').trimEnd()],
@@ -85,7 +86,7 @@ for (const [name, [parts, text, type]] of Object.entries(READ)) {
   })
 }
 
-/** By what is wrong. */
+/** By fault. */
 const REFUSED: Readonly<Record<string, string | readonly [text: string, type: string]>> = {
   nothing: '',
   'no boundary': [formOf('a\r\n\r\nx'), 'multipart/form-data'],

@@ -1,4 +1,4 @@
-// An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else: in requests and in stored items.
+// An int64 becomes a `bigint` only where its schema has matched: in requests and in stored items.
 // Other numbers of bodies are rounded to a double (IEEE 754, binary64).
 import t, { type Test } from 'tap'
 import { loadCompiler } from '@plant-store/compiler'
@@ -15,7 +15,10 @@ const BIG = 9007199254740993n
 const A = "{ $ref: '#/components/schemas/A' }"
 const CAT_OR_DOG = `[{ properties: { id: ${INT64}, kind: { const: cat } } }, { properties: { id: { type: integer }, kind: { const: dog } } }]`
 
-/** By name: the schema `A`, and values as a method gets them, with `n` behind each bigint. They are sent without it. */
+/**
+ * By name: the schema `A`, and values for a method, with `n` behind each bigint. They are sent
+ * without it.
+ */
 const TABLE: Readonly<Record<string, readonly [schema: string, ...values: string[]]>> = {
   'the limits': [`{ items: ${INT64} }`, '[-9223372036854775808n,9223372036854775807n,0n,-1n]'],
   'not fractions, great numbers and texts': [
@@ -84,7 +87,6 @@ for (const [name, [schema, ...values]] of Object.entries(TABLE)) {
   })
 }
 
-/** Makes the reader of items. */
 async function itemsOf(t: Test, schemas: string, name = 'A'): Promise<(text: string) => unknown> {
   const yaml = contract(
     `paths: {}\ncomponents:\n  schemas:\n${schemas.replaceAll(/^/gm, '    ')}\n`,
@@ -142,7 +144,7 @@ t.test('enum and const of lists and objects with an int64', async (t) => {
   t.equal((await answer({ b: [1n], a: 8n })).status, 500)
 })
 
-/** A value within members of objects. @param rest what else the objects have */
+/** A value within nested objects. @param rest further properties of the objects */
 const nested = (value: string, levels: number, rest = '') =>
   `{"next":`.repeat(levels) + value + `${rest}}`.repeat(levels)
 
@@ -152,7 +154,7 @@ const B = `\nB: ${member('n', INT64)}`
 const TO_B = "$ref: '#/components/schemas/B'"
 const MATCHING = `[${member('n', INT64)}, ${member('extra', '{ type: string }')}]`
 const KINDS = ['a', 'b'].map((kind) => member('kind', `{ const: ${kind} }`)).join()
-/** Schemas that lead back to themselves, with what stands deep in a value that they allow, and in one that they do not. */
+/** Recursive schemas, with a deep part of a valid value, and of an invalid one. */
 const NESTED: readonly (readonly [
   schemas: string,
   valid: string,
@@ -203,7 +205,7 @@ t.test(
   },
 )
 
-/** Numbers of which a method gets the nearest double, if the schema asks for no integer. */
+/** Numbers read as the nearest double, unless the schema requires an integer. */
 const NUMBERS = [
   ...['0.1', '1e-400', '1.000000000000000005', '9007199254740992.5', '-3.855087475011986e+16'],
   ...['9007199254740993', '9223372036854776000', '36893488147419103233', '1e300'],

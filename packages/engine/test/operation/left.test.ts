@@ -5,7 +5,7 @@ import t from 'tap'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
-/** What a method streams, by the media type. */
+/** Pieces of streams, by media type. */
 const PIECES = {
   'text/event-stream': { data: 'x' },
   'text/plain': 'x',

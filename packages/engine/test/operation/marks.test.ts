@@ -1,4 +1,5 @@
-// `readOnly` and `writeOnly`, wherever a schema may have them: what has matched counts.
+// `readOnly` and `writeOnly`, wherever a schema may have them: a mark counts where its schema has
+// matched.
 import t from 'tap'
 import { exactJson, JsonText } from '@plant-store/engine/for-store'
 import { serve } from './described.ts'
@@ -7,7 +8,7 @@ const SECRET = '{ type: string, maxLength: 9, writeOnly: true }'
 
 const BRANCHES = `{ oneOf: [{ required: [a], properties: { a: ${SECRET}, kind: { const: x } } }, { properties: { a: { type: string }, kind: { const: y } } }] }`
 
-/** By place of the mark: a schema, a value with secrets, and the text that is answered. */
+/** By place of the mark: a schema, a value with secrets, and the JSON of the answer. */
 const HIDDEN: Readonly<Record<string, readonly [schema: string, value: unknown, text: string]>> = {
   properties: [`{ properties: { a: ${SECRET} } }`, { a: 's', b: 1 }, '{"b":1}'],
   'properties, by $ref and allOf': [
@@ -149,7 +150,7 @@ B: { properties: { in: { properties: { s: ${SECRET} } } } }`,
       (await answer({ a: shared, b: shared, c: shared, d: shared })).text,
       '{"a":{"in":{"n":1}},"b":{"in":{"s":"s","n":1}}}',
     )
-    // In a time that grows as they do.
+    // In linear time.
     t.strictSame(await answer(Object.fromEntries(Array(300_000).entries())), {
       status: 200,
       text: '{}',
@@ -158,7 +159,7 @@ B: { properties: { in: { properties: { s: ${SECRET} } } } }`,
 )
 
 const B = "$ref: '#/components/schemas/B'"
-/** Schemas of an object in which a member is hidden, and required in another place. */
+/** Schemas of an object with a property hidden in one place, and required in another. */
 const REQUIRED = {
   'in allOf, by $ref': `A: { allOf: [{ ${B} }], properties: { a: ${SECRET} } }`,
   'by $ref': `A: { ${B}, properties: { a: ${SECRET} } }`,
@@ -185,7 +186,7 @@ for (const [name, schemas] of Object.entries(REQUIRED)) {
 
 const ID = 'properties: { id: { type: integer, readOnly: true } }'
 const WITH_ID = `type: object, required: [id], ${ID}`
-/** Schemas that bound how many of them match, and JSON texts that a request may have and may not have. */
+/** Schemas that bound how many of them match, with valid and invalid JSON for requests. */
 const COUNTED: Readonly<
   Record<string, readonly [schemas: string, valid: string, invalid: string]>
 > = {

@@ -1,4 +1,4 @@
-// The length of the messages of errors, whatever a request has.
+// The length of the messages of errors, for any request.
 import t from 'tap'
 import { HttpError } from '@plant-store/engine/for-store'
 import { ask, post, type Exchange } from '../../../../test/support/contracts/exchanges.ts'
@@ -23,7 +23,7 @@ const CONTRACT = `paths:
 components: { schemas: { Any: { type: object, additionalProperties: { type: object, additionalProperties: false } } } }
 `
 
-/** Requests whose errors name what was sent, or what the contract has. */
+/** Requests whose errors quote the request, or the contract. */
 const REFUSED: readonly Exchange[] = [
   ask(post({}, undefined, `/x?a[${LONG}[]=1`), 400, /property \[xxx/),
   ask(post({}, undefined, `/x?a[${encodeURIComponent('🌱'.repeat(1000))}[]=1`), 400),

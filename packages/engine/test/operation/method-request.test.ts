@@ -1,4 +1,4 @@
-// The log and the signal that a method gets with its request.
+// The log and the signal of a method's request.
 import { request as open } from 'node:http'
 import t from 'tap'
 import type { MethodRequest } from '../../src/operation/input/method-request.ts'
@@ -8,7 +8,7 @@ import { product } from '../../../../test/support/product/product.ts'
 
 type Run = (request: MethodRequest) => Promise<unknown>
 
-/** The tests' product, in which another method lists plants. */
+/** The tests' product, with another method for listing plants. */
 function withMethod(run: Run): typeof product {
   const services: typeof product.services = (collections, opened) => {
     const own = product.services(collections, opened)

@@ -1,4 +1,4 @@
-// The id of a request in its errors: what a caller sends as X-Request-Id never breaks the form that the contract describes.
+// The id of a request in its errors: a caller's X-Request-Id never breaks the form in the contract.
 import { pathToFileURL } from 'node:url'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -31,7 +31,9 @@ components:
 type ErrorBody = NonNullable<ProductHooks['errorBody']>
 const showing: ErrorBody = (status, _message, { id }) => ({ status, id })
 
-/** Serves the contract. @returns a function that sends a request with an id, and reads the answer */
+/**
+ * Serves the contract. @returns a function for sending a request with an id, and reading the answer
+ */
 async function serve(t: Test, schema: string, errorBody?: ErrorBody) {
   const folder = t.testdir({ 'openapi.yaml': contractWith(schema) })
   const file = pathToFileURL(`${folder}/openapi.yaml`).href
@@ -66,7 +68,7 @@ const REQUESTS = [
   'GET /things/%ff',
   'CONNECT h:1',
 ]
-/** What callers send, that is no UUID, or no UUID as the service makes them. */
+/** Ids of callers that are no UUID, or a UUID unlike the service's. */
 const UNFIT = ['a', 'my.id', '7'.repeat(36), 'x'.repeat(64), UUID.replaceAll('-', '')]
 
 for (const [what, schema, errorBody] of [

@@ -1,3 +1,4 @@
+// The routes of a contract: paths, methods, media types and answers of operations.
 import { createReadStream, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
@@ -14,7 +15,7 @@ const DONE = "responses: { '200': { description: Done, content: { application/js
 const described = (type: string, schema = '{ type: string }') =>
   `{ description: A, content: { ${type}: { schema: ${schema} } } }`
 const IMAGE = "      responses: { '200': { description: Done, content: { image/png: {} } } }"
-/** The request after which the connection is closed. */
+/** The last request of a connection, which closes it. */
 const LAST = 'GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 
 t.test('the start is refused, by name, if the services do not fit the contract', async (t) => {
@@ -299,7 +300,9 @@ t.test(
   },
 )
 
-/** The statuses of all answers on a connection. @param later is sent when the first answer begins */
+/**
+ * The statuses of all answers on a connection. @param later is sent when the first answer begins
+ */
 async function statusesOf(
   app: FastifyInstance,
   first: string,

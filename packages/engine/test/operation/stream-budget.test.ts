@@ -1,4 +1,4 @@
-// The streams of events that one caller may have open, and the room that they hold.
+// The open streams of events of one caller, and the room held by them.
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { tokenOf } from '../../../../test/support/contracts/scoped-tokens.ts'
 import { boot } from '../../../../test/support/contracts/serve-contract.ts'
 
-/** Streams that a caller may have open. */
+/** The most open streams of a caller. */
 const MAX_STREAMS = 64
 const CONTRACT = `paths:
   /x:
@@ -34,7 +34,7 @@ components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 const CALLERS = ['alice', 'carol', 'dave', 'erin']
 const TOKENS = new Map(CALLERS.map((caller) => [caller, tokenOf(caller)]))
 
-/** Serves streams that end when their clients leave. */
+/** Serves streams, which end when their clients leave. */
 async function listen(t: Test, maxConnections = 5000) {
   let followed = 0
   let returned = 0
@@ -42,7 +42,7 @@ async function listen(t: Test, maxConnections = 5000) {
     yield { data: '1' }
     await new Promise(() => undefined)
   }
-  /** A generator that has not begun would not say that it is returned. */
+  /** A generator would not report its return before it has begun. */
   const follow = () => {
     const iterator = events()
     const next = () => iterator.next()

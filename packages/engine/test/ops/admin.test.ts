@@ -1,4 +1,4 @@
-// The admin port: that of the real process, and one on a real store that does not answer.
+// The admin port: of the real process, and one on a real store that does not answer.
 import { setTimeout as delay } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { pino } from 'pino'
@@ -22,7 +22,7 @@ import { issueToken } from '../../../../test/support/servers/access-tokens.ts'
 
 const { port, adminPort, file, token } = await startOnNewFile(t)
 
-/** Opens an admin port in this process, which says that it starts. */
+/** Opens an admin port in this process, in the state `starting`. */
 async function openPort(t: Test) {
   const port = await freePort()
   const config = readConfig('plants', { ADMIN_PORT: String(port) })
@@ -36,13 +36,13 @@ const get = (port: number, path: string, options: RequestInit = {}) =>
 
 const textOf = async (port: number) => (await get(port, '/metrics')).text()
 
-/** The value of a metric, by its name with its labels; 0 if it is not there. */
+/** The value of a metric, by its name with its labels; 0 if absent. */
 function valueOf(text: string, name: string): number {
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
   return Number(line?.slice(name.length) ?? 0)
 }
 
-/** How many requests are over, by method, route and status. */
+/** The number of finished requests, by method, route and status. */
 function countsOf(text: string): Record<string, number> {
   const lines = text.matchAll(
     /^http_server_request_duration_seconds_count{.*="(.*)",.*="(.*)",.*="(.*)"} (\d+)$/gm,
@@ -78,7 +78,7 @@ t.test(
     const connect = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'
     const twice = ['Authorization', 'Bearer x', 'Authorization', 'Bearer y']
     const plants = (method: string, more = {}): Call => ({ method, path: '/plants', ...more })
-    /** What is sent, by the method, the route and the status as which it is counted. */
+    /** Requests, by the method, route and status under which they are counted. */
     const sent: Record<string, (Call | string)[]> = {
       'GET /plants 200': Array<Call>(20).fill(plants('GET', { token })),
       'POST /plants 200': [plants('POST', { token, body: { id: 1, name: 'x' } })],
@@ -160,16 +160,16 @@ t.test('the metrics tell of the process, the event loop and the store', async (t
   t.ok(grown(`http_server_request_duration_seconds_sum${posts}`) > 0)
 })
 
-/** The names of metrics in a rule for the service of deploy/, as the product of the tests has them. */
+/** The names of metrics in a rule for the service of deploy/, renamed for the tests' product. */
 const namesIn = (text: string) =>
   [...text.matchAll(/\b([a-z]\w+)(?=\{)/g)].map(([name]) =>
     name.replace(`${NAME}_`, `${product.name}_`),
   )
-/** The names of labels in a text. */
+/** The names of labels in a rule. */
 const labelsIn = (text: string) =>
   [...text.matchAll(/[{,](\w+)(?=(?:=~|!=|=)")/g)].map(([, label = '']) => label)
 
-// That each rule fires is in system/metrics.test.ts, by promtool.
+// Whether each rule fires, system/metrics.test.ts tests with promtool.
 t.test(
   'the rules of deploy/alerts.yaml ask for metrics and labels that there are, each with a case',
   async (t) => {

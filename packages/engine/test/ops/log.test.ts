@@ -1,4 +1,4 @@
-// A log that nobody reads: its pipe is open, and full.
+// A log without a reader: its pipe is open, and full.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import fs, { openSync, readFileSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
@@ -13,10 +13,10 @@ import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { freePort } from '../../../../test/support/network/ports.ts'
 import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
-/** Without tap's own hooks: they write when the process ends. */
+/** Without tap's hooks: they write when the process ends. */
 const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production' }
 
-/** A command whose standard output is a pipe that is full and that nobody reads. */
+/** A command with a full pipe without a reader as standard output. */
 function unread(t: Test, command: readonly string[]): string[] {
   const path = `${t.testdir()}/unread`
   execFileSync('mkfifo', [path])
@@ -30,7 +30,7 @@ function unread(t: Test, command: readonly string[]): string[] {
   return ['sh', '-c', `exec "$0" "$@" > '${path}'`, ...command]
 }
 
-/** Starts the service with a log that nobody reads; it is ready when this returns. */
+/** Starts a service whose log nobody reads, and waits until it is ready. */
 async function serve(
   t: Test,
   environment: Record<string, string> = {},
@@ -114,7 +114,10 @@ t.test('a fault of the store, or at the start, ends the process', async (t) => {
   t.match(await run(unread(t, MAIN), { PORT: 'x' }), { code: 1, stderr: '' })
 })
 
-/** Logs lines of 1 KB as fast as it can, and then says how many MB its memory has, and how many lines were dropped. */
+/**
+ * Logs lines of 1 KB as fast as it can, then prints the MB of its memory, and the number of dropped
+ * lines.
+ */
 const FLOOD = `const { exit, log } = await import('./packages/engine/src/ops/log.ts')
   process.once('SIGTERM', () => exit(0))
   for (let line = 0; line < Number(process.argv[1]); line++) {
@@ -126,7 +129,7 @@ const FLOOD = `const { exit, log } = await import('./packages/engine/src/ops/log
   process.stderr.write(Math.round(process.memoryUsage.rss() / 1e6) + ' ' + counted.split(' ').at(-1))
   setInterval(() => undefined, 1000)`
 
-/** Runs it. @param output where its log goes */
+/** @param output for its log */
 async function flood(t: Test, lines: number, output: 'pipe' | number) {
   const words = ['--input-type=module', '--eval', FLOOD, String(lines)]
   const child = spawn(process.execPath, words, {
@@ -144,7 +147,7 @@ t.test(
   async (t) => {
     const { child, megabytes, dropped } = await flood(t, 40_000, 'pipe')
     const stdout = text(child.stdout as Readable)
-    await delay(500) // for all that waited to be read
+    await delay(500) // for all waiting lines
     child.kill('SIGTERM')
     t.ok(dropped > 10_000, `${dropped} lines were dropped`)
     t.equal(linesOf(await stdout).length + dropped, 40_000)
@@ -194,7 +197,7 @@ t.test(
   'a terminal that is stopped',
   { skip: hasScript ? false : 'there is no script(1) here' },
   async (t) => {
-    // The terminal is read by script, which can't write on what it reads.
+    // script reads the terminal, and can't write on it.
     const command = `echo $$ > '${t.testdirName}/pid' && exec '${MAIN.join("' '")}'`
     const words = ['--quiet', '--flush', '--command', command, '/dev/null']
     const { createMany, ready } = await serve(t, {}, ['script', ...words])

@@ -1,4 +1,5 @@
-// What a person reads at a terminal: no text of a stranger moves the cursor, changes the order of texts or adds a line.
+// Lines for a person at a terminal: no stranger's text moves the cursor, changes the order of
+// characters or adds a line.
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { visible } from '@plant-store/engine/for-compiler'
@@ -6,7 +7,7 @@ import { program, run, startService } from '../../../../test/support/processes/p
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { issueToken } from '../../../../test/support/servers/access-tokens.ts'
 
-/** One of each kind, and how it is shown. */
+/** One character of each kind, and its escape. */
 const INVISIBLE = '\u0000\u0007\b\t\n\r\u001b\u007f\u0085\u009b\u00ad\u061c\u200b\u200e\u200f'
 const ORDER = '\u2028\u2029\u202a\u202e\u2066\u2069\udfff\ufeff\u{e0001}\ud800'
 const BLANK = '\u00a0\u034f\u115f\u2000\u3000\u3164\uffa0'

@@ -1,4 +1,4 @@
-// Spans as a real collector gets them over OTLP, from the real process.
+// Spans of the real process, received by a real collector over OTLP.
 import { writeFileSync } from 'node:fs'
 import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
@@ -10,10 +10,13 @@ import { serveHttp } from '../../../../test/support/network/ports.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
-/** A trace that a method begins itself. */
+/** A trace begun by a method. */
 const OWN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
-/** What OTLP has of a span, in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+/**
+ * The fields of a span in OTLP's JSON:
+ * https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+ */
 interface Span {
   readonly name: string
   readonly kind: number
@@ -47,7 +50,10 @@ async function collect(t: Test, isDead = false) {
 const valuesOf = (attributes: Span['attributes']) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-/** Starts the service. At its end it prints which modules it has loaded, of those that a start can do without, and Fastify. */
+/**
+ * Starts the service. At its end it prints the loaded ones of the modules that a start can do
+ * without, and Fastify.
+ */
 const LISTING = nodeAfter(
   `import { registerHooks } from 'node:module'
   const seen = new Set()
@@ -95,7 +101,7 @@ t.test(
   },
 )
 
-/** A product whose guard and method fetch from an address. @returns the command that starts it */
+/** A product whose guard and method fetch from an address. @returns its start command */
 async function prepareRelay(t: Test, address: string): Promise<string[]> {
   const folder = t.testdir({
     'openapi.yaml': `openapi: 3.1.0
@@ -172,7 +178,7 @@ t.test('the variables of OpenTelemetry mean what its specification says', async 
   const folder = t.testdir()
   const serve = (name: string, variables: Record<string, string>) =>
     startService(t, { DATABASE_URL: `sqlite:${folder}/${name}.db`, ...variables })
-  // Of two that have a request each, the one that need not wait is exported first.
+  // Of two services with a request each, the one without a wait exports first.
   const slow = await serve('slow', { ...environment, OTEL_SERVICE_NAME: 'slow' })
   const quick = await serve('quick', {
     ...environment,
@@ -230,7 +236,7 @@ t.test('the endpoint of traces alone exports them, and precedes the common one',
   }
 })
 
-/** What a collector says that does not take the spans, or only some of them. */
+/** Answers of a collector that refuses all spans, or some of them. */
 const REFUSALS = [
   [401, 'no key', /401/],
   [404, '', /404/],

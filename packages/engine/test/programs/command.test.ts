@@ -1,4 +1,4 @@
-// The command line that all commands share. Each command has its own test file.
+// The common command line of all commands. Each command has another test file, too.
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { run } from '../../../../test/support/processes/programs.ts'

@@ -27,7 +27,7 @@ const statusOf = async (port: number, path: string) =>
 
 const REQUEST = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** Opens a keep-alive connection that has had one answer. */
+/** Opens a keep-alive connection, and gets one answer. */
 async function connectAndKeep(t: Test, port: number) {
   const connection = await connect(t, port)
   connection.socket.write(REQUEST)
@@ -39,7 +39,10 @@ async function connectAndKeep(t: Test, port: number) {
 
 const BODY = '{"id":1,"name":"1"}'
 
-/** Opens a connection, and sends a create without its body. It waits until the service has begun to handle it. */
+/**
+ * Opens a connection, and sends a create without its body. It waits until the service has begun to
+ * handle it.
+ */
 async function connectAndBegin(t: Test, port: number, token: string) {
   const connection = await connect(t, port)
   const lines = [
@@ -114,7 +117,7 @@ t.test(
     const took = performance.now() - start
     t.ok(took > 1000, `it took ${took} ms`)
     t.strictSame(idle.state, { text: '', error: '', isEnded: true })
-    last.socket.destroy() // The process ends at once, and this is in its log nevertheless.
+    last.socket.destroy() // The process ends at once, and still logs it.
     const { code, stdout, stderr } = await ended
     t.strictSame({ code, stderr }, { code: 0, stderr: '' })
     const aborted = { msg: 'request', method: 'POST', aborted: true }

@@ -1,4 +1,4 @@
-// What is the product's own: the tests' product has a database beside its store.
+// The product's resources: the tests' product has a database beside its store.
 import { pino } from 'pino'
 import t from 'tap'
 import { defineProduct, type OpenContext, type Product } from '../../src/index.ts'
@@ -53,7 +53,6 @@ t.test('a fault of open is one line, and the start ends', async (t) => {
   t.equal(command.code, 0, 'a command opens only the store')
 })
 
-/** A product with this `open`. */
 const withOpen = (open: (context: OpenContext) => Promise<object>): Product => ({
   ...product,
   open,
@@ -181,7 +180,7 @@ t.test('services know the type of what open gives', async () => {
     contract,
     store,
     open: async ({ env }) => ({ home: env['HOME'] }),
-    // @ts-expect-error There is no such thing.
+    // @ts-expect-error `open` returns no `missing`.
     services: (_, { home, missing }) => [...services(home), ...services(missing)],
   })
   // A function with a name may stand anywhere.
@@ -190,9 +189,9 @@ t.test('services know the type of what open gives', async () => {
     name: 'a',
     contract,
     store,
-    // @ts-expect-error What `own` is, is said below.
+    // @ts-expect-error The type of `own` is known only below.
     services: (_, own) => services(own.home),
-    // @ts-expect-error So this is not what `services` gets.
+    // @ts-expect-error So `services` gets another type.
     open: async ({ env }) => ({ home: env['HOME'] }),
   })
 })

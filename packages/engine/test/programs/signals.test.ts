@@ -1,4 +1,4 @@
-// The signals of methods and guards, of a product in a process of its own.
+// The signals of methods and guards, of a product in its own process.
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../../test/support/inner/compiler.ts'
@@ -46,7 +46,6 @@ await start(defineProduct({
 }))
 `
 
-/** Starts the product. */
 async function serve(t: Test, environment: Record<string, string>) {
   const folder = t.testdir({ 'openapi.yaml': CONTRACT, 'main.ts': MAIN })
   const generated = `${folder}/contract.gen.ts`
@@ -84,7 +83,7 @@ t.test(
   },
 )
 
-/** What is sent of a request, whose guard does not answer. */
+/** The sent part of a request, whose guard does not answer. */
 const SENT: Readonly<Record<string, string>> = {
   'no body': '\r\n',
   'a whole body': 'Content-Type: application/json\r\nContent-Length: 1\r\n\r\n1',

@@ -1,3 +1,4 @@
+// The start of the service: its banner, its first token and its errors.
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
@@ -22,7 +23,7 @@ const TERMINAL = 'process.stdout.isTTY = true'
 t.test('a fault at start is one line of the log and exit 1', async (t) => {
   const first = await startOnNewFile(t)
   const [used, DATABASE_URL] = [`sqlite:${first.file}`, `sqlite:${t.testdirName}/other.db`]
-  await issueTokenIn({ file: `${t.testdirName}/other.db` }) // of a new database the log would say so
+  await issueTokenIn({ file: `${t.testdirName}/other.db` }) // so that the log does not say it of a new database
   const { port } = new URL(await serveHttp(t, () => undefined))
   const faults: [Record<string, string>, RegExp][] = [
     [{ PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, PORT ${port}: .*EADDRINUSE`)],

@@ -1,3 +1,4 @@
+// The `token` command, beside a running service.
 import t from 'tap'
 import { build } from '../../../../test/support/servers/start-product.ts'
 import { program, run } from '../../../../test/support/processes/programs.ts'
@@ -11,11 +12,13 @@ const file = `${folder}/plants.db`
 const DATABASE_URL = `sqlite:${file}`
 const { call, store } = await build(t, { DATABASE_URL })
 
-/** Runs the command while the service runs. */
 const token = (...words: string[]) => run(program('token', ...words), { DATABASE_URL })
 const status = async (token: string) => (await call({ path: '/plants', token })).status
 
-/** The tokens in the file, as another process sees them: the store of the service may know the list of a second ago. */
+/**
+ * The tokens in the file, as another process sees them: the service may know the list of a second
+ * ago.
+ */
 async function listed() {
   const visitor = await openTestStore({ file }, { isExclusive: false })
   return visitor.tokens.list().finally(() => visitor.close())
@@ -43,7 +46,7 @@ t.test('without -- for npm, no token silently gets another lifetime', async (t) 
   const { code, stdout, stderr } = await run([...NPM, 'run', '--silent', ...words], {
     DATABASE_URL,
   })
-  // npm has an option of this name since version 11, and drops values that are not numbers.
+  // npm has an option of this name since version 11, and drops values other than numbers.
   if (code === 0) t.match(stderr, /^The token for carol expires on \d{4}-/m)
   else
     t.match(

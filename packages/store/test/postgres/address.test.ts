@@ -1,4 +1,5 @@
-// The addresses that libpq takes, and that hosted PostgreSQL hands out: on a server with TLS, with a socket, and beside a standby.
+// Addresses from libpq and from hosted PostgreSQL: of a server with TLS, with a socket, and beside
+// a standby.
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +12,7 @@ import { freePort } from '../../../../test/support/network/ports.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 import { name } from './open.ts'
 
-/** A certificate of localhost and 127.0.0.1 that signs itself, and its key. Nothing but these tests trusts it. */
+/** A self-signed certificate of localhost and 127.0.0.1, and its key. Only these tests trust it. */
 const CERTIFICATE = fileURLToPath(new URL('localhost.pem', import.meta.url))
 
 const folder = mkdtempSync(`${tmpdir()}/plants-address-`)
@@ -57,7 +58,7 @@ t.test('addresses as hosted PostgreSQL hands them out', (t) => {
     'client_encoding=UTF8&gssencmode=disable&sslsni=1&ssl_min_protocol_version=TLSv1.3',
     'statement_cache_size=0',
     'schema=public&socket_timeout=30&prepared_statements=false', // as tools of Node and Rails write it
-    'sslmode=require&uselibpqcompat=true', // what pg asks for, and the service does anyway
+    'sslmode=require&uselibpqcompat=true', // pg asks for it, and the service does it anyway
     'sslmode=require&sslcertmode=allow&ssl_max_protocol_version=TLSv1.3&krbsrvname=postgres',
     'min_protocol_version=3.0&max_protocol_version=latest',
   ])
@@ -160,7 +161,7 @@ t.test('TLS without a question first, and authorities of the system', async (t) 
   const unknown = { name: 'StartupError', message: /: self-signed certificate/ }
   await t.rejects(use(addressOf(direct)), unknown)
   const list = program('token', 'list')
-  // To read the authorities of the system takes seconds on a busy machine.
+  // Reading the authorities of the system takes seconds on a busy machine.
   const system = { DATABASE_URL: addressOf('sslrootcert=system'), DATABASE_TIMEOUT: '10' }
   t.match(await run(list, system), { code: 1, stderr: /self-signed certificate/ })
   t.match(await run(list, { ...system, SSL_CERT_FILE: CERTIFICATE }), { code: 0 })

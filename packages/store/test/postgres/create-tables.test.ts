@@ -1,3 +1,4 @@
+// The tables on PostgreSQL: made by several processes at once, and refused where they can't work.
 import { rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { namesIn } from '../../../../test/support/stores/read-page.ts'
@@ -9,7 +10,6 @@ import { asGuest } from './open.ts'
 const server = await startPostgres(t)
 const databases = brought() === undefined ? server : await openDatabases(t)
 
-/** Opens a store, stores a plant and closes it. */
 async function use(url: string): Promise<void> {
   const store = await openTestStore({ url })
   const id = BigInt(Math.floor(Math.random() * 1e9))

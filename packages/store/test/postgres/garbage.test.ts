@@ -1,4 +1,5 @@
-// Results that survive the fast collections of V8 stay until a full one: a long list would take the memory of many chunks.
+// Long lists leave little garbage: results surviving the fast collections of V8 would take the
+// memory of many chunks until a full one.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
@@ -6,7 +7,7 @@ import { range } from '../../../../test/support/stores/store-engines.ts'
 import { openDatabases } from '../../../../test/support/postgres/server.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
-/** The length of an item that is sent or found, and how often that is done. */
+/** The length of an item to send or find, and the number of times. */
 const LENGTH = 50_000
 const TIMES = 400
 
@@ -19,7 +20,7 @@ t.test('what a statement sends and returns is gone at the next collection', asyn
   t.teardown(() => store.close())
   const item = { name: 'x'.repeat(LENGTH) }
   await store.create('joe', 1n, item)
-  /** The bytes that only a full collection frees. */
+  /** The bytes freed only by a full collection. */
   const measure = async (run: () => Promise<unknown>) => {
     for (const count of range(TIMES)) {
       await run()

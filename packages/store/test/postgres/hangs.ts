@@ -1,4 +1,5 @@
-// What the tests of hanging connections share: how a store is used meanwhile, and when it must answer again.
+// Shared by the tests of hanging connections: how a store is used meanwhile, and when it must
+// answer again.
 import type { Test } from 'tap'
 import { StoreUnavailable } from '@plant-store/engine/for-store'
 import { Pool } from '../../src/postgres/pool.ts'
@@ -11,7 +12,10 @@ import { limits, name, open } from './open.ts'
 export const succeeds = async (operation: Promise<unknown>) =>
   (await Promise.allSettled([operation]))[0].status === 'fulfilled'
 
-/** Calls all methods of a store at the same time. Fails on any error but StoreUnavailable. @returns whether each succeeded */
+/**
+ * Calls all methods of a store at the same time. Fails on any error but StoreUnavailable. @returns
+ * whether each succeeded
+ */
 export async function use(t: Test, store: TestStore, id = 1): Promise<boolean[]> {
   const results = await Promise.allSettled([
     store.create('joe', BigInt(id), name(id)),
@@ -30,12 +34,15 @@ export async function use(t: Test, store: TestStore, id = 1): Promise<boolean[]>
 export const ALL = Array<boolean>(5).fill(true)
 export const NONE = Array<boolean>(5).fill(false)
 export const works = async (t: Test, store: TestStore) => !(await use(t, store)).includes(false)
-/** Milliseconds until the service must serve again. It promises a second, or ten after lost packets; this machine may be busy. */
+/**
+ * Milliseconds until the service must serve again. It promises a second, or ten after lost packets;
+ * this machine may be busy.
+ */
 export const [AT_ONCE, AFTER_LOSS] = [5000, 15_000]
 /** How many times DATABASE_POOL_SIZE the server may count. */
 export const MOST = 3
 
-/** Waits until the first operations are answered. Fails if they are not within some milliseconds. */
+/** Waits until the first operations are answered. Fails after some milliseconds. */
 export async function isBack(t: Test, store: TestStore, milliseconds: number): Promise<void> {
   const over = performance.now()
   const answered = async (operation: () => Promise<unknown>) => {
@@ -56,12 +63,12 @@ export function poolOf(t: Test, url: string, settings: ReturnType<typeof limits>
   return pool
 }
 
-/** What hangs, how it begins and ends, and the milliseconds after which the store must answer again. */
+/** A hang: how it begins and ends, and the milliseconds after which the store must answer again. */
 export interface Hang {
   readonly what: string
   readonly begin: (on: Opened) => unknown
   readonly end: (on: Opened) => unknown
-  /** How often the store is used each time that it hangs. */
+  /** How often the store is used in each hang. */
   readonly uses: readonly number[]
   /** Whether connections may start in the first hang. */
   readonly isStarting?: boolean
@@ -74,7 +81,6 @@ type Opened = Awaited<ReturnType<typeof open>>
 export const SIZES = [1, 2, 5]
 export const kindOf = (size: number) => (size === 1 ? '1 connection' : `${size} connections`)
 
-/** Tests a hang with a pool of a size. */
 export function testHang(t: Test, server: Server, size: number, hang: Hang): void {
   const { what, begin, end, uses, isStarting = false, isBackIn } = hang
   t.test(`${what}: ${kindOf(size)}`, async (t) => {

@@ -1,5 +1,5 @@
-// What one caller's rows run into at the server, and what is answered to the others: rows that somebody else holds, statements
-// that are refused, writes without an effect.
+// One caller's rows get into trouble at the server, and the others are answered: rows held by
+// somebody else, refused statements, writes without an effect.
 import { fail } from 'node:assert'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '@plant-store/engine/for-store'
@@ -12,14 +12,17 @@ import { limits, name, open } from './open.ts'
 const server = await startPostgres(t)
 const OTHERS = range(10).map((id) => `owner ${id}`)
 
-/** Adds a trigger that acts on the rows of mallory. */
+/** Adds a trigger for the rows of mallory. */
 const trigger = (action: string) => `
   CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF coalesce(OLD.owner, NEW.owner) LIKE 'mallory%' THEN ${action} END IF;
     RETURN coalesce(NEW, OLD); END $$;
   CREATE TRIGGER act BEFORE INSERT OR UPDATE OR DELETE ON plants FOR EACH ROW EXECUTE FUNCTION act()`
 
-/** The three kinds of writes. Each is done, and answered with its item, or with whether a row was deleted. */
+/**
+ * The three kinds of writes. Each is done, and answered with its item, or with whether a row was
+ * deleted.
+ */
 const KINDS: readonly [
   kind: string,
   write: (store: TestStore, owner: string) => Promise<unknown>,
@@ -36,7 +39,10 @@ const prepare = (store: TestStore) =>
     [...OTHERS, 'mallory', 'mallory 2'].map((owner) => store.create(owner, 1n, name('old'))),
   )
 
-/** Writes for all owners at the same time. @returns the answers to the others; mallory's must be refused */
+/**
+ * Writes for all owners at the same time. @returns the answers to the others; mallory's must be
+ * refused
+ */
 async function writeTogether(t: Test, store: TestStore, write: (typeof KINDS)[number][1]) {
   const refused = ['mallory', 'mallory 2'].map((owner) =>
     t.rejects(write(store, owner), StoreUnavailable),

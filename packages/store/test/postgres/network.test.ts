@@ -1,5 +1,5 @@
-// Counts the store's connections at the server while the network hangs: never more than three times DATABASE_POOL_SIZE. Checks
-// that operations succeed when it is over.
+// Counts the store's connections at the server while the network hangs: never more than three times
+// DATABASE_POOL_SIZE. Afterwards operations succeed.
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { eventually } from '../../../../test/support/processes/eventually.ts'

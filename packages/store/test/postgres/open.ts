@@ -11,10 +11,16 @@ export const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({
   DATABASE_TIMEOUT,
 })
 export const name = (text: string | number) => ({ name: String(text) })
-/** The URL for the guest. As behind a pooler, its sessions can not be set up, and do not know their processes. */
+/**
+ * The URL for the guest. As behind a pooler, its sessions can't be set up, and do not know their
+ * processes.
+ */
 export const asGuest = (url: string) => url.replace('admin@', 'guest:secret@')
 
-/** Opens a store over a relay, and two administrator's connections without it. @param change of the store's URL */
+/**
+ * Opens a store over a relay, and two administrator's connections without it. @param change of the
+ * store's URL
+ */
 export async function open(
   t: Test,
   server: Server,
@@ -35,7 +41,7 @@ export async function open(
   const relay = await startRelay(t, change(url), (bytes) => sent.push(bytes))
   const store = await openTestStore({ url: relay.url }, { settings })
   t.teardown(() => store.close())
-  /** The connections that the server counts, without those of administrators. */
+  /** The connections at the server, without those of administrators. */
   const count = async () => {
     const [row] = await look(
       `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'
@@ -62,7 +68,7 @@ export async function open(
     sql,
     count,
     most: () => most,
-    /** How often a text was sent to the server. */
+    /** How often a string was sent to the server. */
     timesSent: (text: string) => Buffer.concat(sent).toString('latin1').split(text).length - 1,
     stats: () => store.stats().pool,
     /** Makes commits wait for a standby that does not exist, or no longer. */
@@ -70,7 +76,7 @@ export async function open(
       await sql(`ALTER SYSTEM SET synchronous_standby_names = '${isLost ? 'nobody' : ''}'`)
       await sql('SELECT pg_reload_conf()')
     },
-    /** Waits until a statement that matches `like` waits. @returns the id of its process */
+    /** Waits until a statement matching `like` waits. @returns the id of its process */
     waiting: async (like: string, event = 'Lock'): Promise<number> => {
       for (;;) {
         const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()

@@ -1,3 +1,4 @@
+// Batches by owner, for databases that shard.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { type Batched, Batcher } from '../../src/core/batch.ts'

@@ -1,5 +1,5 @@
-// Counts the store's connections at the server while the server hangs: never more than three times DATABASE_POOL_SIZE. Checks
-// that operations succeed when it is over. The network hangs in network.test.ts.
+// Counts the store's connections at the server while the server hangs: never more than three times
+// DATABASE_POOL_SIZE. Afterwards operations succeed. The network hangs in network.test.ts.
 import t from 'tap'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
@@ -22,7 +22,7 @@ import { limits, name, open } from './open.ts'
 
 // Nobody cuts the power of this server: it is faster without syncs.
 const server = await startPostgres(t, 'fsync=off')
-/** Finds the processes that wait for a standby, and ends their wait. */
+/** Finds the processes waiting for a standby, and ends their wait. */
 const STANDBY_WAITS = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
 const CANCEL = STANDBY_WAITS.replace('FROM', 'pg_cancel_backend(pid) FROM')
 
@@ -122,7 +122,7 @@ t.test(
       lock_timeout: '100', // a tenth of the time of an operation
       tcp_keepalives_idle: '10',
       tcp_keepalives_interval: '10',
-      jit: 'off', // to compile a statement takes longer than to run it
+      jit: 'off', // compiling a statement takes longer than running it
       tcp_user_timeout: process.platform === 'linux' ? '30000' : '0', // no other system has it
     })
   },

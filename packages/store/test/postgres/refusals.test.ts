@@ -1,5 +1,5 @@
-// What a server does not support, or does not route, makes the store not ready, or ends its start. What one of its nodes refuses
-// fails the operations of the owners there, and no others.
+// A server without a needed feature or routing makes the store not ready, or ends its start. A
+// refusal by one of its nodes fails only the operations of the owners there.
 import { fail } from 'node:assert'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -12,7 +12,10 @@ import { asGuest, limits, name, open } from './open.ts'
 
 const server = await startPostgres(t)
 
-/** What a trigger does before a row of plants is written. It counts its calls, also those of transactions that fail. */
+/**
+ * The action of a trigger before a row of plants is written. It counts its calls, even in failed
+ * transactions.
+ */
 const trigger = (action: string) => `CREATE SEQUENCE calls;
   CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('calls'); ${action} END $$;
   CREATE TRIGGER act BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION act()`

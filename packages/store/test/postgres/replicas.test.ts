@@ -1,5 +1,5 @@
-// Runs real replicas of the service on one real PostgreSQL, also while they fail.
-// LONG=1 runs many histories; SEED=<number> sets the first one. A server of TEST_DATABASE_URL is not made to fail.
+// Runs real replicas of the service on one real PostgreSQL, also while they fail. LONG=1 runs many
+// histories; SEED=<number> sets the first one. A server of TEST_DATABASE_URL is not made to fail.
 import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -21,7 +21,7 @@ import { issueToken, tokenIdOf } from '../../../../test/support/servers/access-t
 
 const isLong = process.env['LONG'] !== undefined
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
-/** Histories of each kind, and the seconds that one takes. */
+/** Histories of each kind, and the seconds for one. */
 const [ROUNDS, SECONDS] = isLong ? [15, 15] : [1, 3]
 /** Seconds within which a replica must work again after the last fault. */
 const RECOVERY = 10
@@ -32,7 +32,7 @@ const url = await (server ?? (await openDatabases(t))).createDatabase()
 const store = await openTestStore({ url })
 t.teardown(() => store.close())
 const relay = await startRelay(t, url)
-// The relay has another address than a certificate of a server that one brings.
+// The relay has another address than the certificate of a server from TEST_DATABASE_URL.
 const replicas = await startReplicas(t, 3, server ? relay.url : url)
 const [first = fail()] = replicas
 
@@ -60,7 +60,8 @@ async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[
 }
 
 /**
- * Runs a history while faults happen, and checks it. Then all replicas must work, and answer with the same list.
+ * Runs a history while faults happen, and checks it. Then all replicas must work, and answer with
+ * the same list.
  * @returns how often each status was answered; 0 stands for a lost connection
  */
 async function check(

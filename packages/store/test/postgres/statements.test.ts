@@ -1,5 +1,6 @@
-// Records what the store sends to a server that shards by owner, while its suite and its model run. What names a collection
-// has its owner as a plain parameter, so that such a server, or a pooler, can send it to the node of the owner.
+// Records the statements for a server that shards by owner, while the store's tests and model run.
+// Each statement on a collection has its owner as a plain parameter, so that such a server, or a
+// pooler, can send it to the owner's node.
 import { strict as assert } from 'node:assert'
 import pg from 'pg'
 import t from 'tap'
@@ -8,14 +9,17 @@ import { range } from '../../../../test/support/stores/store-engines.ts'
 import { brought, openDatabases, startPostgres } from '../../../../test/support/postgres/server.ts'
 import { openTestStore } from '../../../../test/support/stores/open-store.ts'
 
-/** What was sent together: a text, and its parameters, often once for each of several rows. */
+/** Statements sent together: their SQL, and its parameters, often once for each of several rows. */
 interface Sent {
   readonly text: string
   readonly rows: readonly (readonly unknown[])[]
 }
 
 const COLLECTION = /"(plants|notes|access_tokens)"/
-/** The statements that make the tables, and those of all owners: for `copy`, for counts, and whether the store is empty. */
+/**
+ * The statements for making tables, and those of all owners: for `copy`, for counts, and whether
+ * the store is empty.
+ */
 const OF_ALL =
   /^(CREATE TABLE IF NOT EXISTS |SELECT "owner" AS owner, .* ORDER BY |\(SELECT 1 FROM )/s
 const HAS_OWNER = /"owner" = \$1\b|\("owner", "key", "item"\) VALUES \(\$1, /
@@ -41,7 +45,7 @@ function asRow(values: unknown): unknown[] {
   return Array.isArray(values) ? values : []
 }
 
-/** What the store needs to take a server for a Citus. */
+/** Makes the store take a server for a Citus. */
 const CITUS = `CREATE TABLE pg_dist_partition (logicalrelid regclass);
   CREATE FUNCTION create_distributed_table(regclass, text) RETURNS void LANGUAGE sql
     AS 'INSERT INTO public.pg_dist_partition VALUES ($1)';

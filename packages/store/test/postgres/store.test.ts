@@ -1,5 +1,5 @@
-// The statements of a store: which writes share one, which are repeated, and what their plans read when the table has grown.
-// LONG=1 grows it to 1,000,000 plants.
+// The statements of a store: which writes share one, which are repeated, and how many rows their
+// plans read in a grown table. LONG=1 grows it to 1,000,000 plants.
 import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { asGuest, limits, name, open } from './open.ts'
 
 const PLANTS = process.env['LONG'] === undefined ? 50_000 : 1_000_000
-/** The parameters of a statement as they are sent: each behind its length in four bytes. */
+/** The parameters of a statement in the protocol: each behind its length in four bytes. */
 const bound = (...values: (string | bigint)[]) =>
   values.map((value) => `\0\0\0${String.fromCharCode(String(value).length)}${value}`).join('')
 /** The cursor after the key 1. */
@@ -143,7 +143,7 @@ t.test(
   async (t) => {
     const { store, sql } = await open(t, server, limits(2, 3))
     await sql('VACUUM ANALYZE') // the tables are known to be empty
-    /** Runs each kind of statement. `id` is a plant that does not exist. */
+    /** Runs each kind of statement. No plant has this `id`. */
     const use = async (id: bigint) => {
       await store.create('joe', id, name(1))
       await store.create('joe', id, name(2))
@@ -167,7 +167,7 @@ t.test(
       `INSERT INTO plants SELECT 'joe', n, '{"name":"x"}' FROM generate_series(1, ${PLANTS}) AS n`,
     )
     for (let times = 0; times < TIMES; times++) await use(-9n)
-    await store.close() // the processes report what they read when they end
+    await store.close() // the processes report their reads when they end
     const reads = async () => {
       const [row] = await sql(
         `SELECT seq_tup_read + pg_stat_user_tables.idx_tup_fetch AS rows, idx_tup_read AS entries

@@ -1,4 +1,4 @@
-// A real service whose collection can't be written to: its probe says so, and its log says why once.
+// A real service with a read-only collection: its probe fails, and its log gives the reason once.
 import t from 'tap'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { linesOf, startService } from '../../../../test/support/processes/programs.ts'

@@ -1,4 +1,5 @@
-// A database is refused if it has anything that the store does not make: a trigger could show one caller what another one adds.
+// A database is refused if it has anything not made by the store: a trigger could show one caller
+// the items of another.
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
@@ -22,9 +23,9 @@ function tablesOf(file: string) {
   return db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all()
 }
 
-/** What says that a database is one of this program. */
+/** Marks a database as made by this program. */
 const VERSION = 'PRAGMA user_version = 3; PRAGMA application_id = 0x706c6e74'
-/** What the version before has made for access tokens. */
+/** The previous version's table of access tokens. */
 const OLD_TOKENS = `CREATE TABLE tokens (
   id TEXT NOT NULL PRIMARY KEY,
   digest BLOB NOT NULL UNIQUE,
@@ -35,7 +36,6 @@ const OLD_TOKENS = `CREATE TABLE tokens (
 ) WITHOUT ROWID, STRICT`
 const OLD_VERSION = 'DROP TABLE access_tokens; PRAGMA user_version = 2'
 
-/** Makes a store, and a backup of it. */
 async function prepare(t: Test) {
   const folder = t.testdir()
   const [file, backup] = [`${folder}/plants.db`, `${folder}/backup.db`]
@@ -43,7 +43,7 @@ async function prepare(t: Test) {
   await store.create('joe', 1n, { name: 'Rose' })
   await store.close()
   await saveBackup(file, backup)
-  rmSync(`${backup}.sha256`) // of what it is before it is changed
+  rmSync(`${backup}.sha256`) // of the unchanged file
   return { folder, file, backup }
 }
 
@@ -94,7 +94,7 @@ for (const [what, sql, name] of [
   })
 }
 
-/** What is changed in the definition of a table; a comment is nothing. */
+/** Changes of a table's definition; a comment is none. */
 const EDITS: [table: string, from: string, to: string, isSame?: true][] = [
   ['plants', 'owner TEXT', 'owner TEXT COLLATE NOCASE'],
   ['plants', 'item TEXT NOT NULL', "item TEXT NOT NULL DEFAULT '{}'"],
@@ -148,7 +148,7 @@ for (const [table, from, to, isSame = false] of EDITS) {
   })
 }
 
-/** Definitions of tables with names that only SQLite itself may give. */
+/** Definitions of tables with names reserved for SQLite. */
 const STATISTICS = [
   ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
   ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat,more)'],
@@ -174,7 +174,7 @@ t.test("SQLite's own statistics are no fault, and count for nothing", async (t) 
   }
 })
 
-/** As Litestream makes them, in all its versions. */
+/** As all versions of Litestream make them. */
 const LITESTREAM = {
   _litestream_seq: 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)',
   _litestream_lock: 'CREATE TABLE _litestream_lock (id INTEGER)',
@@ -248,7 +248,7 @@ t.test('what has only a name of SQLite is refused', async (t) => {
   }
 })
 
-/** Adds a definition to the schema that SQLite lets nobody else add. */
+/** Adds a definition to the schema, where SQLite accepts only its own. */
 function asSqlite(name: string, sql: string): string {
   const type = sql.split(' ')[1]?.toLowerCase()
   const page = type === 'table' ? "(SELECT rootpage FROM sqlite_schema WHERE name = 'spare')" : '0'

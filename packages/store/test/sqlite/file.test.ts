@@ -1,5 +1,6 @@
-// The file of the embedded store: who may open it, how it is created, which files are refused, and what a copy and a restore
-// leave. test/system/restore.test.ts interrupts a restore at each system call.
+// The file of the embedded store: who may open it, how it is created, which files are refused, and
+// the effects of copies and restores. test/system/restore.test.ts interrupts a restore at each
+// system call.
 import { spawnSync } from 'node:child_process'
 import fs, { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -26,7 +27,8 @@ t.test('each commit is synced, in WAL mode, for the service and for commands', a
     const values = settings.map(
       (name) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0],
     )
-    // The service waits only a short time, because requests wait with it, and makes the checkpoints itself.
+    // The service waits only a short time, because requests wait with it, and makes the checkpoints
+    // itself.
     t.strictSame(values, ['wal', 2n, ...(exclusive ? [0n, 100n] : [1000n, 5000n])])
     close()
   }
@@ -47,7 +49,7 @@ const TWO_NAMES =
   'the file has another name, by a mount or a hard link: mount the folder, not the file'
 const MOVED = 'another process uses it by another name'
 
-/** What is done to a file, why it is refused, and whether commands are refused, too. */
+/** Changes of a file, the reasons to refuse it, and whether commands refuse it, too. */
 const refusals: [
   what: string,
   change: (file: string, link: string) => void,
@@ -121,7 +123,10 @@ t.test('the folder of the file is created, but not its parents', async (t) => {
   await t.rejects(openTestStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
 })
 
-/** Runs Node with a program for a store. @returns how it ended, and its calls to files and databases as JSON, in order */
+/**
+ * Runs Node with a program for a store. @returns how it ended, and its calls to files and databases
+ * as JSON, in order
+ */
 async function watched(t: Test, file: string, words: readonly string[], KILL_AT = '') {
   const CALLS = `${t.testdirName}/calls`
   rmSync(CALLS, { force: true })
@@ -155,7 +160,7 @@ function opening(what: string): string[] {
   return ['--input-type=module', '-e', `${open}; ${what}`]
 }
 
-/** Checks that there are calls that begin so, one after the other. */
+/** Checks that calls with these beginnings follow each other. */
 function areInOrder(t: Test, calls: readonly string[], ...starts: string[]): void {
   let left = calls
   for (const start of starts) {

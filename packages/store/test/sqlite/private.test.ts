@@ -1,4 +1,4 @@
-// Who can use the files of the embedded store, and what another user may lay in their place.
+// Who can use the files of the embedded store, and obstacles put in their place by another user.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -34,7 +34,6 @@ function modesIn(folder: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, modeOf(name)]))
 }
 
-/** Makes a store and a backup of it. */
 async function prepare(t: Test) {
   const folder = t.testdir({ data: {}, backups: {} })
   const [file, backup] = [`${folder}/data/plants.db`, `${folder}/backups/plants.db`]
@@ -96,7 +95,7 @@ t.test('a store is made where a link leads that has no target yet', async (t) =>
 
 const PRECIOUS = 'precious'
 
-/** What may lie at a name; where it leads to a file, that is `target`. */
+/** Obstacles at a name; links lead to the file `target`. */
 const OBSTACLES: Readonly<Record<string, (path: string, target: string) => void>> = {
   'a symbolic link': (path, target) => symlinkSync(target, path),
   'a link to nothing': (path, target) => symlinkSync(`${target}.new`, path),

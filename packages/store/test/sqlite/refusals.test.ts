@@ -1,5 +1,5 @@
-// The operating system refuses the embedded store write permission or disk space, or its file is damaged.
-// test/system/faults.test.ts has a full disk.
+// The operating system refuses the embedded store write permission or disk space, or its file is
+// damaged. test/system/faults.test.ts has a full disk.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { range } from '../../../../test/support/stores/store-engines.ts'
@@ -89,7 +89,7 @@ const PAGE = 4096
 /** The first byte of a leaf page of an index (https://sqlite.org/fileformat2.html#b_tree_pages). */
 const LEAF = 10
 
-/** Damages the pages of a file that hold a text, but not those that point to them. */
+/** Damages the pages of a file that hold a string, but not those that point to them. */
 function damage(file: string, text: string): void {
   const bytes = readFileSync(file)
   for (let at = PAGE; at < bytes.length; at += PAGE) {

@@ -8,7 +8,10 @@ import { eventually } from '../../../../test/support/processes/eventually.ts'
 import { openNewFile, type TestStore } from '../../../../test/support/stores/open-store.ts'
 import { StoreBusy, StoreUnavailable } from '@plant-store/engine/for-store'
 
-/** How many commits the index of a log has counted: https://sqlite.org/walformat.html#the_wal_index_header */
+/**
+ * The number of commits in the index of a log:
+ * https://sqlite.org/walformat.html#the_wal_index_header
+ */
 const commitsIn = (file: string) => new Uint32Array(readFileSync(`${file}-shm`).buffer)[2] ?? NaN
 
 const create = (store: TestStore, id: number) =>
@@ -69,7 +72,10 @@ t.test(
 const MEGABYTE = 1 << 20
 const PLANTS = 10_000
 
-/** Opens a store with two plants on each page of its file, with functions that write to its log and measure it. */
+/**
+ * Opens a store with two plants on each page of its file, and with functions for writing to its log
+ * and measuring it.
+ */
 async function open(t: Test) {
   const { store, file } = await openNewFile(t)
   const long = '🌱'.repeat(255)

@@ -1,4 +1,4 @@
-// What happens to the files of the embedded store while it runs, outside of SQLite.
+// Other programs move, replace or remove the files of the embedded store while it runs.
 import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,14 +15,16 @@ import {
 } from '../../../../test/support/stores/open-store.ts'
 import { issueTokenIn } from '../../../../test/support/servers/access-tokens.ts'
 
-/** So many writes that a checkpoint follows. Then some more, which only the log has, each in a frame of its own. */
+/**
+ * So many writes that a checkpoint follows. Then some more, only in the log, each in its own frame.
+ */
 const IN_FILE = 500
 const COUNT = IN_FILE + 30
 
 const create = (store: TestStore, id: number) =>
   store.create('joe', BigInt(id), { name: `plant ${id}` })
 
-/** Opens a store with a monitor that records its failures. */
+/** Opens a store with a monitor, which records its failures. */
 async function open(t: Test) {
   const failures: string[] = []
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -50,7 +52,10 @@ const putAnother = async (path: string) => {
   renameSync(`${path}.new`, path)
 }
 
-/** What happens to which file; where a store is afterwards, and what it has: the log is applied to no other. */
+/**
+ * What happens to which file; where a store is afterwards, and its items: the log is applied to no
+ * other.
+ */
 const displacements: [
   what: string,
   end: string,
