@@ -18,7 +18,7 @@ import { moveIntoMain, writeYaml } from './bundle.ts'
 import { Reach } from './reach.ts'
 import { decode, FileResolver } from './yaml-files.ts'
 import { removeIdleMembers } from './idle-members.ts'
-import { checkingConfig, isIgnored } from './lint.ts'
+import { checkingConfig, problemsOf } from './lint.ts'
 import { isOpenApi30, upgrade } from './upgrade.ts'
 
 export type PathItem = Oas3PathItem<Oas3_1Schema>
@@ -117,7 +117,7 @@ async function bundleFiles(
   diagnostics.isBundle = resolver.sources.length > 1
   removeIdleMembers(main, diagnostics)
   readReferences(main, diagnostics)
-  for (const { file, problem } of unresolved) report(problem, file, diagnostics)
+  for (const { file, problem } of unresolved) report(problem, false, file, diagnostics)
 }
 
 /** Reports the problems that Redocly's linter finds. */
@@ -132,7 +132,8 @@ async function checkStructure(
     externalRefResolver: resolver,
     config: await checkingConfig(),
   })
-  for (const problem of problems) report(problem, main, diagnostics)
+  for (const { problem, isIgnored } of problemsOf(problems))
+    report(problem, isIgnored, main, diagnostics)
 }
 
 /** The text of each file, by its path relative to the folder of the main one. */
@@ -142,7 +143,12 @@ function listSources(main: File, { sources }: FileResolver): OpenApi['sources'] 
 }
 
 /** Adds the problems that Redocly reports to the diagnostics. */
-function report(problem: NormalizedProblem, file: File, diagnostics: Diagnostics): void {
+function report(
+  problem: NormalizedProblem,
+  isIgnored: boolean,
+  file: File,
+  diagnostics: Diagnostics,
+): void {
   const { ruleId, location, message, suggest, severity } = problem
   const pointer = location[0]?.pointer ?? ''
   const isReference = ruleId === 'no-unresolved-refs' || ruleId === 'bundler'
@@ -151,7 +157,7 @@ function report(problem: NormalizedProblem, file: File, diagnostics: Diagnostics
   const advice = suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`
   const text = message.replaceAll('\n', ' ') + advice
   const isServed = /^#\/((paths|components)\/.*|[^/]+)$/.test(place.pointer)
-  const isError = severity === 'error' && !(isServed && isIgnored(problem))
+  const isError = severity === 'error' && !(isServed && isIgnored)
   diagnostics.add(place, text, isError, suggest.length > 0)
 }
 

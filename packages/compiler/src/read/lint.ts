@@ -2,6 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import { createConfig, type NormalizedProblem, Oas3_1Types } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
+import type { NormalizedNodeType } from '@redocly/openapi-core/lib/types/index.js'
+import type { UserContext } from '@redocly/openapi-core/lib/walk.js'
 import { isObject } from '@plant-store/json-schema'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
@@ -12,6 +14,8 @@ const RULES = {
   'no-unresolved-refs': 'error',
   'operation-parameters-unique': 'error',
   'no-undefined-server-variable': 'warn',
+  'contract/unknown-field': 'error',
+  'contract/unused-field': 'error',
 } as const
 const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 
@@ -28,7 +32,11 @@ export const checkingConfig = () =>
 
 /** @param change gets Redocly's table of the objects of OpenAPI, and returns the one that is used */
 function configOf(change: (types: Types) => Types) {
-  const plugin: Plugin = { id: 'contract', typeExtension: { oas3: change } }
+  const plugin: Plugin = {
+    id: 'contract',
+    typeExtension: { oas3: change },
+    rules: { oas3: FIELD_RULES },
+  }
   return { plugins: [plugin], resolve: { doNotResolveExamples: true } }
 }
 
@@ -46,14 +54,63 @@ const MEANINGFUL: ReadonlySet<string> = new Set(
   [...FIELDS, 'consumes', 'produces', 'collectionFormat'].filter((name) => !FOR_PEOPLE.test(name)),
 )
 
-/**
- * Whether a field says nothing where it stands, so that it can be ignored. A field that would say something elsewhere, or is
- * perhaps misspelt, can't.
- */
-export function isIgnored({ message, suggest }: NormalizedProblem): boolean {
-  if (/^The field `\w+` is not allowed here\.$/.test(message)) return true
-  const [, name] = /^Property `(.*)` is not expected here\.$/.exec(message) ?? []
-  if (name === undefined) return false
+/** The rule `struct` reports these fields, too, with other problems and one id for all. These rules tell which is which. */
+const FIELD_RULES: NonNullable<NonNullable<Plugin['rules']>['oas3']> = {
+  'unknown-field': () => ({ any: reportFields((name, type, node) => isUnknown(name, type, node)) }),
+  'unused-field': () => ({ any: reportFields((name, type, node) => isUnused(name, type, node)) }),
+}
+
+type FieldRule = (name: string, type: NormalizedNodeType, node: Record<string, unknown>) => boolean
+
+/** Reports each field of an object for which a rule applies. */
+function reportFields(applies: FieldRule) {
+  return (node: unknown, context: UserContext): void => {
+    const { type, location } = context
+    if (!isObject(node) || type.items) return
+    for (const name of Object.keys(node).filter((key) => applies(key, type, node)))
+      context.report({ message: name, location: location.child([name]).key() })
+  }
+}
+
+/** Whether no object of a type has a field. */
+const isUnknown: FieldRule = (name, { properties, additionalProperties }, node) => {
+  const described = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+  const type: unknown = typeof described === 'function' ? described(node[name], name) : described
+  return type === undefined && !name.startsWith('x-')
+}
+
+/** Whether only other objects of a type have a field, such as the `scheme` of a security scheme. */
+const isUnused: FieldRule = (name, type, node) =>
+  Object.hasOwn(type.properties, name) && type.allowed?.(node)?.includes(name) === false
+
+/** A problem of a document that is reported. */
+export interface LintProblem {
+  readonly problem: NormalizedProblem
+  /** Whether it is a no-op field, which is ignored. */
+  readonly isIgnored: boolean
+}
+
+/** The problems to report, without those of the rules above. */
+export function problemsOf(problems: readonly NormalizedProblem[]): LintProblem[] {
+  const byRule = Map.groupBy(problems, ({ ruleId }) => ruleId)
+  const pointersOf = (ruleId: string) => new Set(byRule.get(ruleId)?.map(pointerOf))
+  const unknown = pointersOf('contract/unknown-field')
+  const unused = pointersOf('contract/unused-field')
+  const reported = problems.filter(({ ruleId }) => !ruleId.startsWith('contract/'))
+  return reported.map((problem) => {
+    const pointer = pointerOf(problem)
+    const isStructure = problem.ruleId === 'struct'
+    const isUnknown = unknown.has(pointer) && isWithoutMeaning(problem)
+    return { problem, isIgnored: isStructure && (unused.has(pointer) || isUnknown) }
+  })
+}
+
+const pointerOf = ({ location: [first] }: NormalizedProblem) => first?.pointer ?? ''
+
+/** Whether an unknown field can be ignored. One that would count elsewhere, or is perhaps misspelt, can't. */
+function isWithoutMeaning(problem: NormalizedProblem): boolean {
+  const { suggest } = problem
+  const [name = ''] = pointerOf(problem).split('/').slice(-1)
   const meant = suggest[0] ?? name
   return FOR_PEOPLE.test(meant) || (suggest.length === 0 && !MEANINGFUL.has(name))
 }
