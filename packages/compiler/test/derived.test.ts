@@ -1,5 +1,5 @@
-// What the tests that come from a contract send, sent to each construct that is served, and to ordinary contracts: what they
-// take for valid is accepted, what they take for a violation is refused, and each rule is violated or named.
+// Tries the generator of contract tests on each served construct and on ordinary contracts: the service accepts its valid
+// inputs and refuses its invalid ones, and each rule is violated or listed as skipped.
 import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
@@ -26,11 +26,11 @@ import { SCHEMAS } from './constructs/schemas.ts'
 import { ORDINARY } from './ordinary.ts'
 
 const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
-/** How many valid inputs of an operation are tried. */
+/** The number of valid inputs to try for an operation. */
 const INPUTS = 10
 const TOKEN = tokenOf('alice', 'read', 'write', 'admin')
 
-/** The rules that no test violates, by construct: each text is valid, or the format is one that is not known. */
+/** Rules without an invalid input, by construct: each string is valid, or the format is unknown. */
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   'a parameter whose alternatives leave its type, or the items of its list, to what is around them':
     ['c/anyOf', 'd/anyOf'].map((rule) => `${rule}: nothing that was tried violates it`),
@@ -64,7 +64,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   ],
   'an object in a query that describes members by `additionalProperties` or patterns, or none: it has each name that nothing else of the operation has':
     ['a/minProperties: nothing that was tried violates it'],
-  // An object that is empty can't be sent.
+  // An empty object can't be sent.
   'an object in a path or a header: `b,1,c,x`, or with `explode: true` `b=1,c=x`': [
     'X-A/required/b: nothing that was tried violates it',
     'X-B/required/b: nothing that was tried violates it',
@@ -87,7 +87,7 @@ for (const [name, { skipped = [], ...served }] of Object.entries(ORDINARY)) {
   )
 }
 
-/** Holds a contract against what the tests make of it. @returns the rules that nothing violates */
+/** Sends the generated inputs of a contract. @returns the skipped rules */
 async function skippedIn(t: Test, served: Served): Promise<string[]> {
   const operations: Operation[] = []
   const answer: Run = async (_, id) => {
@@ -117,14 +117,11 @@ async function holdsFor(t: Test, app: FastifyInstance, operation: Operation): Pr
   return [...ofParameters, ...ofBody]
 }
 
-/**
- * Sends an input of an operation. The test fails unless the operation accepts it, or answers the status.
- * @param what is sent, for the message
- */
-type Expect = (input: Input, what: string, status?: number) => Promise<void>
+/** Sends an input of an operation. The test fails unless the operation accepts it, or answers with the given status. */
+type Expect = (input: Input, label: string, status?: number) => Promise<void>
 
 function expecting(t: Test, app: FastifyInstance, operation: Operation): Expect {
-  return async (input, what, expected) => {
+  return async (input, label, expected) => {
     const call = toCall(operation, input)
     const { headers, path, method, body } = withCredentials(
       call,
@@ -138,7 +135,7 @@ function expecting(t: Test, app: FastifyInstance, operation: Operation): Expect 
     const isExpected = expected === undefined ? status < 300 : status === expected
     if (isExpected) return
     const verb = expected === undefined ? 'accepts' : 'refuses'
-    t.fail(`${operation.id} ${verb} ${what}`, { status, payload, path: call.path })
+    t.fail(`${operation.id} ${verb} ${label}`, { status, payload, path: call.path })
   }
 }
 
@@ -147,7 +144,7 @@ async function holdsForParameters(operation: Operation, expect: Expect): Promise
   const rules: string[] = []
   for (const parameter of operation.parameters) {
     const { sent, skipped } = textsOf(parameter)
-    // What is no UTF-8 is refused by the whole service.
+    // The service refuses invalid UTF-8 before it knows the parameter.
     for (const { texts, isRight } of sent.filter(({ texts }) => texts.join().isWellFormed()))
       await expect(withTexts(example, parameter, ...texts), brief(texts), isRight ? undefined : 400)
     rules.push(...skipped.map(({ rule, reason }) => `${parameter.name}${rule}: ${reason}`))
@@ -165,7 +162,7 @@ async function holdsForBody(operation: Operation, expect: Expect): Promise<strin
   return skipped.map(({ rule, reason }) => `body${rule}: ${reason}`)
 }
 
-/** Headers by name. One that is there more than once is a list. */
+/** Headers by name. Repeated ones are lists. */
 function byName(headers: readonly string[]): Record<string, string | string[]> {
   const pairs = headers.flatMap((name, index) =>
     index % 2 === 0 ? [[name, headers[index + 1] ?? '']] : [],
@@ -179,7 +176,7 @@ function byName(headers: readonly string[]): Record<string, string | string[]> {
   )
 }
 
-/** A valid answer of an operation: its first success. */
+/** A valid answer of an operation, with its first success status. */
 function answerOf({ method, responses }: Operation): Awaited<ReturnType<Run>> {
   const [key = '204', response] = [...responses].find(([key]) => /^(2|default)/.test(key)) ?? []
   const status = Number(key.replace(/xx$/i, '00').replace('default', '200'))
@@ -188,13 +185,12 @@ function answerOf({ method, responses }: Operation): Awaited<ReturnType<Run>> {
   return body === undefined ? { status } : { status, ...contentOf(...body) }
 }
 
-/** A valid event. Without a schema its data is a text. */
+/** A valid event. Without a schema its data is a string. */
 function eventOf(schema: Schema): object {
   const isText = Object.keys(schema).length === 0
   return { data: isText ? 'x' : samplesOf(schema)[0] }
 }
 
-/** A valid content of an answer. */
 function contentOf(type: string, schema: Schema): { type?: string; body: unknown } {
   if (type === 'text/event-stream') return { body: Readable.from([eventOf(schema)]) }
   const isAny = type === '*/*'

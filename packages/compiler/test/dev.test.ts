@@ -1,3 +1,4 @@
+// `npm run dev` follows changes of the contract and of the code, and reports their faults.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { build } from '../../../test/support/servers/start-product.ts'
@@ -53,7 +54,7 @@ t.test(
     )
     await eventually(async () => (await get('/later/7', authorized))[0] === 200)
 
-    // Broken code is reported, and the service runs again when it is fixed.
+    // Broken code is reported. Once it is fixed, the service runs again.
     const change = (name: string, from: string | RegExp, to: string) => {
       const file = `${folder}/service/${name}`
       writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
@@ -77,7 +78,7 @@ t.test(
     await eventually(() => report.test(printed.stderr))
     await eventually(async () => (await get('/openapi.yaml'))[1] === good) // it may start after the report
 
-    // A fault of one operation: the others are served.
+    // With a fault in one operation, the others are served.
     const fault = new RegExp(
       `openapi\\.yaml:${lineOf('in: query\n') + 1}: this style is not served`,
     )
@@ -87,7 +88,7 @@ t.test(
     t.match(await get('/plants/x', {}, 'DELETE'), [401, /token/])
     await eventually(() => fault.test(printed.stderr))
 
-    // Another file of the contract.
+    // The contract gets a second file.
     mkdirSync(`${folder}/parts`)
     const more = (summary: string) =>
       `get: { operationId: more, security: [], summary: ${summary}, responses: { '204': { description: Done } } }\n`
@@ -103,7 +104,7 @@ t.test(
     await eventually(() => /^contract: nothing is left to fix$/m.test(printed.stderr))
     t.equal(printed.stderr.split(fault).length, 2, 'it is said once')
 
-    // Another contract, of which nothing can be served.
+    // The contract becomes another one, without a servable operation.
     writeFileSync(
       file,
       good
@@ -143,7 +144,7 @@ t.test(
     await until('/openapi.yaml', /name: most/)
     await isReady(() => !said().includes(0))
     t.match((await get('/openapi.yaml'))[1], 'name: most', 'it is served nevertheless')
-    // The service starts again. What the linter found is said before what tsc finds, but not if it has been said.
+    // The service starts again. New problems of the linter are printed before those of tsc, and known ones not again.
     const code = `${folder}/service/plant-service.ts`
     const text = readFileSync(code, 'utf8')
     writeFileSync(code, `${text}\nexport const wrong: number = 'text'\n`)

@@ -1,4 +1,4 @@
-// Errors of a form that the service does not know: the compiler writes each body as a template, from its schema.
+// For errors of an unknown form, the compiler writes a template of the body from its schema.
 import t, { type Test } from 'tap'
 import { inspect } from '../src/compile.ts'
 import { dryRun } from '../src/commands/draft.ts'
@@ -9,7 +9,7 @@ import type { ProductHooks } from '../../engine/src/contract/product-hooks.ts'
 import { HttpError } from '../../engine/src/errors.ts'
 import { boot, contract } from '../../../test/support/contracts/serve-contract.ts'
 
-/** A contract with an operation. @param schema of its errors */
+/** A contract with one operation. @param schema the schema of its errors */
 const yaml = (schema: string, key = 'default', type = 'application/json') => `paths:
   /x/{n}:
     get:
@@ -26,7 +26,7 @@ components:
 const closed = (required: string, properties: string) =>
   `{ type: object, required: [${required}], properties: { ${properties} }, additionalProperties: false }`
 
-/** By what they are: a schema of errors, and the template. */
+/** Schemas of errors, and their templates. */
 const FORMS: Readonly<Record<string, readonly [schema: string, template: Template]>> = {
   'a list of messages': [
     closed(
@@ -137,7 +137,7 @@ for (const [what, [schema, template]] of Object.entries(FORMS)) {
   })
 }
 
-/** What the compiler writes for a required property, by its schema. */
+/** Templates of a required property, by its schema. */
 const PROPERTIES: readonly (readonly [property: string, template: Template])[] = [
   ['when: { type: string, format: date-time }', '$time'],
   ['day: { type: string, format: date }', '$day'],
@@ -356,7 +356,7 @@ function templateIn(error: ErrorFormat | undefined): unknown {
   return error?.form === 'template' ? error.template : error
 }
 
-/** The error of a body by a schema of YAML. */
+/** Validates a body by a schema in YAML. */
 async function misfit(t: Test, schema: string, body: unknown): Promise<string | undefined> {
   const { schemas, compiled } = await inspect(fileOf(t, yaml(schema)))
   const error = compiled?.operations[0]?.errors['default']

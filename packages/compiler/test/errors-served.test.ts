@@ -1,4 +1,4 @@
-// A contract with forms of errors that the service does not know: as it is generated it compiles, starts, and answers in them.
+// A service generated from a contract with unknown forms of errors compiles, starts, and answers in these forms.
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -32,7 +32,7 @@ components:
   schemas:
 ${schemas}`
 
-/** By what they have: contracts, and the errorBody that an earlier version printed for each. */
+/** Contracts, each with the `errorBody` printed by an earlier version. */
 const CONTRACTS: Readonly<Record<string, { readonly yaml: string; readonly pasted: string }>> = {
   'a closed form with a time, an id, a path and a bound': {
     yaml: contractWith(
@@ -100,7 +100,7 @@ for (const [what, { yaml, pasted }] of Object.entries(CONTRACTS)) {
     const port = await start(t, folder)
     await answers(t, folder, port)
 
-    // What an earlier version printed to paste goes on to work: it wins, and fits what is generated, before and after.
+    // An `errorBody` pasted from an earlier version still works: it takes precedence over the templates.
     writeFileSync(`${folder}/service/product.ts`, productWith('new Methods()', pasted))
     await answers(t, folder, await start(t, folder))
     t.match(await generate(), { code: 0, stderr: '' })
@@ -133,9 +133,9 @@ async function start(t: Test, folder: string): Promise<number> {
   return port
 }
 
-/** Each answer is checked by its schema in the contract. */
+/** Checks each answer by its schema in the contract. */
 async function answers(t: Test, folder: string, port: number): Promise<void> {
-  // Another name, so that the module is read again.
+  // A unique URL, so that the module is imported again.
   const url = `${pathToFileURL(`${folder}/service/product.ts`).href}?${randomUUID()}`
   const { product } = (await import(url)) as { product: Product }
   const statusOf = async (method: string, path: string) =>

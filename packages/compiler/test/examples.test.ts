@@ -1,4 +1,4 @@
-// The examples that an operation without a method is answered with, in `npm run dev`.
+// In `npm run dev`, an operation without a method answers with an example of the contract.
 import t, { type Test } from 'tap'
 import { readDraft } from '../../../test/support/inner/compiler.ts'
 import { answerExample } from '../../engine/src/operation/output/prefer.ts'
@@ -53,7 +53,6 @@ components:
   schemas: { Error: { type: object, required: [message], properties: { message: { type: string, default: No such thing } } } }
 `
 
-/** The examples of the operation. */
 async function examplesIn(t: Test, id = 'run') {
   const folder = t.testdir({ 'openapi.yaml': contract(YAML) })
   const draft = await readDraft(`${folder}/openapi.yaml`, '.', {})

@@ -1,4 +1,4 @@
-// Contracts of several files: they are bundled, and the bundle is what is compiled and served.
+// Contracts of several files are bundled, and the bundle is compiled and served.
 import { readFileSync, symlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
@@ -16,7 +16,7 @@ const MAIN = (schema: string) => `paths: { /x: { post: ${OPERATION(schema)} } }\
 
 type Files = Readonly<Record<string, string>>
 
-/** Writes files, and reads the contract. @returns also the document as readers of YAML 1.1 and 1.2 see it */
+/** Writes files, and reads the contract. @returns also the document as parsed by YAML 1.1 and 1.2 */
 async function serve(t: Test, yaml: string, files: Files) {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
   const { bytes, operations } = await readContract(`${folder}/openapi.yaml`, { loadCompiler })
@@ -26,7 +26,7 @@ async function serve(t: Test, yaml: string, files: Files) {
   return { folder, text, operations, schemas }
 }
 
-/** What is wrong with a contract. */
+/** The error of a contract. */
 async function faultOf(t: Test, yaml: string, files: Files): Promise<string> {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
   return compile(`${folder}/openapi.yaml`).then(() => '', String)

@@ -1,3 +1,4 @@
+// `npm run generate`: the file it writes, its `--dry-run` and `--check`, and the types of methods.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -88,7 +89,7 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
     "import type { operations } from './service/contract.gen.ts'; const webhook: keyof operations = 'on'",
   ]
   const pieces = [...right, ...wrong].map(
-    (piece) => [piece, right.includes(piece) ? '' : 'error'] as const,
+    (snippet) => [snippet, right.includes(snippet) ? '' : 'error'] as const,
   )
   assertErrors(t, folder, head, pieces)
   t.end()
@@ -122,7 +123,7 @@ declare const doesMore: PlantService & typeof doesOther
     collections: { plants: { schema: '${schema}', key: '${key}' } },
     services: ({ plants }) => [new PlantService(plants)],
   })`
-    const table: Pieces = [
+    const table: Snippets = [
       [keeps('Plant', 'int64'), ''],
       [keeps('Garden', 'int64'), '"Garden"'],
       [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
@@ -165,7 +166,7 @@ declare const doesMore: PlantService & typeof doesOther
   },
 )
 
-/** An operation of which only the media types matter: those of its body, and those of its answer. */
+/** An operation with the given media types of its body and its answer. */
 const operation = (id: string, request: string, answer = '') => `  /${id}:
     post:
       operationId: ${id}
@@ -233,29 +234,29 @@ components:
         secret: { type: string, writeOnly: true }
 `
 
-type Pieces = readonly (readonly [piece: string, error: string | RegExp])[]
+type Snippets = readonly (readonly [snippet: string, error: string | RegExp])[]
 
 /**
- * Compiles pieces of TypeScript, each in a file of its own in a folder.
- * @param head what each file begins with
- * @param table pieces, each with what its errors are like; '' for none
+ * Compiles snippets of TypeScript, each in a file.
+ * @param head the beginning of each file
+ * @param table snippets, each with a pattern of its errors; '' for none
  */
-function assertErrors(t: Test, folder: string, head: string, table: Pieces): void {
-  for (const [index, [piece]] of table.entries())
-    writeFileSync(`${folder}/piece${index}.ts`, `${head}${piece}\nexport {}\n`)
+function assertErrors(t: Test, folder: string, head: string, table: Snippets): void {
+  for (const [index, [snippet]] of table.entries())
+    writeFileSync(`${folder}/snippet${index}.ts`, `${head}${snippet}\nexport {}\n`)
   const compilerOptions = { noUnusedLocals: false, types: ['node'] }
   const settings = { extends: resolve('tsconfig.json'), include: ['*.ts'], compilerOptions }
   writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(settings))
   const words = ['node_modules/typescript/bin/tsc', '-p', folder]
   const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })
   const errors = stdout.split(/\n(?=\S)/)
-  for (const [index, [piece, error]] of table.entries()) {
-    const own = errors.filter((error) => error.includes(`/piece${index}.ts(`)).join('\n')
-    t.match(own, error || /^$/, piece)
+  for (const [index, [snippet, error]] of table.entries()) {
+    const ofSnippet = errors.filter((error) => error.includes(`/snippet${index}.ts(`)).join('\n')
+    t.match(ofSnippet, error || /^$/, snippet)
   }
 }
 
-/** The sources in a folder of their own, where they are generated and read. */
+/** Copies the service, and returns functions to generate and read its contract. */
 function project(t: Test) {
   const folder = t.testdir()
   cpSync('service', `${folder}/service`, { recursive: true })
@@ -264,7 +265,7 @@ function project(t: Test) {
   symlinkSync(`${process.cwd()}/node_modules/@types`, `${folder}/node_modules/@types`)
   const node = (...words: string[]) =>
     spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
-  /** What is served, or why not, where only the packages are installed that the service runs with. */
+  /** Prints the contract as an image reads it, or its error: the packages for development are absent there. */
   const script = `import { registerHooks } from 'node:module'
 const resolve = (name, context, next) => {
   if (/^(@redocly|yaml|openapi-typescript|typescript)/.test(name)) throw Object.assign(new Error('absent: ' + name), { code: 'ERR_MODULE_NOT_FOUND' })

@@ -1,4 +1,4 @@
-// A schema that nothing fits is named before the first request: with its line, and with the reason.
+// The compiler warns of schemas no value can fit, with line and reason.
 import t, { type Test } from 'tap'
 import { inspect } from '../../../test/support/inner/compiler.ts'
 import { contract } from '../../../test/support/contracts/serve-contract.ts'
@@ -31,14 +31,14 @@ const response = (schema: string) => `paths:
       responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } }
 `
 
-/** The warnings about schemas that nothing fits. */
+/** The warnings about impossible schemas. */
 async function warningsOf(t: Test, yaml: string) {
   const folder = t.testdir({ 'openapi.yaml': yaml })
   const { warnings } = await inspect(`${folder}/openapi.yaml`)
   return warnings.filter(({ text }) => text.startsWith('nothing fits this schema: '))
 }
 
-/** Schemas that nothing fits, and the reason. */
+/** Impossible schemas, and the reasons. */
 const IMPOSSIBLE: readonly (readonly [schema: string, reason: RegExp])[] = [
   [`{ allOf: [${ref('NewMember')}, { required: [id] }] }`, /requires id, .*describe id beside it/],
   [`{ allOf: [${ref('Untyped')}, { required: [id] }] }`, /requires id/],
@@ -156,7 +156,7 @@ t.test('what only one side sends is required only there', async (t) => {
     t.equal((await warningsOf(t, contract(yaml + COMPONENTS))).length, count, yaml)
 })
 
-/** Schemas that something fits, though they look alike. */
+/** Similar schemas with a valid value. */
 const POSSIBLE = [
   `{ allOf: [${ref('NewMember')}, { properties: { id: { type: integer } } }] }`,
   `{ allOf: [${ref('Open')}, { required: [id] }] }`,

@@ -1,4 +1,4 @@
-// `npm run new`. test/system/walkthrough.test.ts runs the checks and the tests of services that it makes.
+// `npm run new` makes a service of a contract. test/system/walkthrough.test.ts runs the checks and tests of such services.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -84,7 +84,7 @@ t.test('what can not become a service is refused, and nothing is written', async
   })
 })
 
-/** A contract of two files in JSON, with a guard and a form of errors of its own, that the linter would refuse. */
+/** A contract of two JSON files, with a guard, an unknown form of errors, and problems for the linter. */
 const FILES = {
   'shop.json': JSON.stringify({
     openapi: '3.1.0',
@@ -132,7 +132,7 @@ const FILES = {
   },
 }
 
-/** The code of the service, which is made of that contract. */
+/** The code of the service made from this contract. */
 const CODE = [
   'service/apfel-birnen-service.ts',
   'service/backup.ts',
@@ -147,7 +147,7 @@ const CODE = [
   'test/apfel-birnen-service.test.ts',
   'test/contract.test.ts',
 ]
-/** What names a package of ours, or the repository with them. */
+/** Matches names of our packages, and of their repository. */
 const OURS =
   /@plant-store\/|plant-store-(?=[\w-]+-\d)|plant-store\/plant-store|\.\.\/plant-store\//g
 const readJson = (file: string) => fields(JSON.parse(readFileSync(file, 'utf8')))
@@ -295,7 +295,7 @@ t.test('without git, in a folder of git, and from a registry', async (t) => {
   const document = `${parent}/a.yaml`
 
   t.test('without git there is no commit, which a line says', async (t) => {
-    // Nothing but these is found.
+    // PATH holds only these commands.
     const [npm] = (await run(['sh', '-c', 'command -v npm'], {})).stdout.split('\n')
     symlinkSync(String(npm), `${parent}/bin/npm`)
     symlinkSync(process.execPath, `${parent}/bin/node`)

@@ -1,8 +1,8 @@
-// Ordinary contracts that no row of the table of what is served has: extremes, and combinations that people write.
+// Ordinary contracts without a row in SERVED.md: extremes, and combinations seen in public documents.
 import type { Served } from '../../../test/support/contracts/serve-contract.ts'
 
 export interface Ordinary extends Served {
-  /** The rules that no test violates. */
+  /** Rules without an invalid input. */
   readonly skipped?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// What is printed of a document into code, comments, Markdown and commands: whatever its author writes, it stays a text.
+// Strings of a document stay harmless in code, comments, Markdown and commands, whatever its author writes.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -29,7 +29,7 @@ import {
   HOSTILE,
 } from '../../../test/support/contracts/hostile-documents.ts'
 
-/** Characters that end a line, or show a text in another order. */
+/** Characters with an effect on lines, or on the direction of writing. */
 const UNPRINTED = /[\n\r\u2028\u2029\u202e]/
 const TEXTS = [...Object.values(HOSTILE), '', ' ', '-', '\\', '\0', '\ud800', '\u00a0', '🌱', '~a']
 
@@ -69,7 +69,7 @@ t.test('a text is printed into a line of Markdown without markup', async (t) => 
 
 t.test('a word of a command is one word of a shell, and is not run', async (t) => {
   for (const text of TEXTS) {
-    if (/[\0\ud800]/.test(text)) continue // no argument has it
+    if (/[\0\ud800]/.test(text)) continue // no argument can hold it
     for (const word of [shellString(text), shellWord(text)]) {
       const printed = execFileSync('sh', ['-c', `printf '%s|' ${word}`], { encoding: 'utf8' })
       t.equal(printed, `${text}|`)
@@ -96,7 +96,7 @@ t.test('a document of a stranger becomes no code', async (t) => {
       files.push(`${folder}/${index}/${file}`)
     }
   }
-  const used = files.filter((file) => !file.endsWith('pasted.ts')) // its methods do not use their parameters
+  const used = files.filter((file) => !file.endsWith('pasted.ts')) // its methods leave parameters unused
   t.strictSame(checkTypes(used), [], 'it is what the rest of the service expects')
 })
 
@@ -121,7 +121,7 @@ t.test('an address of a provider is one source of a policy, or none', async (t) 
   }
 })
 
-/** The places of a document where a text is served. */
+/** The places of a document where a string is served. */
 async function placesFor(t: Test, file: string, text: string): Promise<ReadonlySet<string>> {
   const places = new Set<string>()
   documentWith(text, (place) => Boolean(places.add(place)) && false)
@@ -141,7 +141,7 @@ async function placesFor(t: Test, file: string, text: string): Promise<ReadonlyS
   return places.difference(refused)
 }
 
-/** Writes all that is made of a document into a folder. */
+/** Writes all generated files of a document into a folder. */
 async function printAll(folder: string, document: string) {
   const file = `${folder}/openapi.yaml`
   writeFileSync(file, document)
@@ -180,7 +180,7 @@ function statementsOf(t: Test, code: string): readonly ts.Statement[] {
   return ts.createSourceFile('a.ts', code, ts.ScriptTarget.ESNext, true).statements
 }
 
-/** The identifiers in code: strings and comments have none. */
+/** The identifiers in code, outside of strings and comments. */
 function namesOf(t: Test, code: string): string[] {
   const names: string[] = []
   const visit = (node: ts.Node): void => {
@@ -191,7 +191,7 @@ function namesOf(t: Test, code: string): string[] {
   return names
 }
 
-/** The errors that TypeScript finds in files. */
+/** The errors of TypeScript in files. */
 function checkTypes(files: readonly string[]): string[] {
   const { config } = ts.readConfigFile('tsconfig.json', (path) => ts.sys.readFile(path)) as {
     config: unknown

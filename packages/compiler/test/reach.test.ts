@@ -1,4 +1,4 @@
-// Whoever writes a document publishes no file of the machine that reads it, and makes it ask nobody.
+// The author of a document can't publish a file of the reading machine, or make it fetch a URL.
 import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
@@ -14,7 +14,7 @@ import { contract } from '../../../test/support/contracts/serve-contract.ts'
 
 const SECRET = 'correct horse'
 
-/** A folder with a secret, and in it the folder of the contract, with links that lead out of it. */
+/** A folder with a secret, and in it the folder of the contract, with links to the outside. */
 function writeFiles(t: Test, main: string, part = ''): string {
   const folder = t.testdir({
     'secret.yaml': `type: string\ndescription: ${SECRET}\n`,
@@ -33,7 +33,7 @@ function writeFiles(t: Test, main: string, part = ''): string {
   return folder
 }
 
-/** A contract with a reference in each place that may have one. Only the first is of a part that is served. */
+/** Contracts, each with a reference in another place. Only the first place is served. */
 const PLACES: Readonly<Record<string, (ref: string) => string>> = {
   'a schema': (ref) => operation(`schema: { $ref: '${ref}' }`),
   'a member': (ref) => operation(`schema: { properties: { a: { $ref: '${ref}' } } }`),
@@ -65,7 +65,7 @@ const PLACES: Readonly<Record<string, (ref: string) => string>> = {
   'an extension': (ref) => `${operation('schema: {}')}x-a: [{ b: { $ref: '${ref}' } }]\n`,
 }
 
-/** The places whose text is a value, or a link for people: what stands there means no file. */
+/** The places of values and of links for people: a `$ref` there is no reference to a file. */
 const VALUES = /^(an example of a schema|a default|an example|the value of an example)$/
 
 function operation(media: string, more = ''): string {
@@ -74,7 +74,7 @@ function operation(media: string, more = ''): string {
   )
 }
 
-/** The references of a stranger to the secret, from the folder of the contract. */
+/** References of a malicious author to the secret, from the folder of the contract. */
 const spelled = (folder: string) => [
   '../secret.yaml',
   '../secret',
@@ -134,7 +134,7 @@ t.test('a wider folder is named by the product, or by an option', async (t) => {
   t.match((await run([...dryRun, '--refs-within', folder], {})).stdout, /\b1 of 1 operations/)
 })
 
-/** A server on this machine. @returns its URL, and the paths that were asked for */
+/** Starts a server on this machine. @returns its URL, and the requested paths */
 async function listen(t: Test) {
   const asked: string[] = []
   const url = await serveHttp(t, ({ url: path = '' }, answer) => {
@@ -157,7 +157,7 @@ t.test('no URL is asked, wherever it stands', async (t) => {
   t.strictSame(asked, [])
 })
 
-/** A document that becomes a service, with a URL in each place that is not served. */
+/** A valid document, with a URL in each place without effect on the service. */
 const withUrls = (url: string) =>
   `${operation(
     `schema: { type: object, example: { $ref: '${url}/1' }, discriminator: { propertyName: a, mapping: { b: '${url}/2' } } }, examples: { a: { externalValue: '${url}/3' }, b: { $ref: '${url}/4' } }`,

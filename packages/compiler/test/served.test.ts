@@ -1,4 +1,4 @@
-// Holds the table of packages/compiler/SERVED.md: what of OpenAPI 3.1 is served, and what its author is told.
+// Tests each line of packages/compiler/SERVED.md: how a construct of OpenAPI 3.1 is served, and its diagnostic.
 import t, { type Test } from 'tap'
 import { compile } from '../../../test/support/inner/compiler.ts'
 import { boot, contract, type Served } from '../../../test/support/contracts/serve-contract.ts'

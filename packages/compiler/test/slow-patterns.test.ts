@@ -1,4 +1,4 @@
-// Patterns that a text can keep busy have a warning, wherever a contract may have them.
+// The compiler warns of slow patterns, wherever a contract may have them.
 import t from 'tap'
 import { compile } from '../../../test/support/inner/compiler.ts'
 import { contract } from '../../../test/support/contracts/serve-contract.ts'
@@ -41,7 +41,7 @@ const LINEAR = [
 const WARNING =
   /a (long string can keep this pattern busy for seconds|short string can keep this pattern busy for hours)/
 
-/** By what they are: the schemas of a parameter and of a body with a pattern. */
+/** The schemas of a parameter and of a body, with a pattern in one of them. */
 const PLACES: Readonly<Record<string, (pattern: string) => readonly [string, string]>> = {
   pattern: (pattern) => ['{ type: string }', `{ type: string, pattern: ${pattern} }`],
   patternProperties: (pattern) => [

@@ -1,4 +1,4 @@
-// The class that `npm run generate -- --stubs FILE` writes.
+// `npm run generate -- --stubs FILE` writes a class of stubs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { request } from '../../../test/support/servers/start-product.ts'

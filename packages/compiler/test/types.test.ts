@@ -1,4 +1,4 @@
-// The types that `npm run generate` writes: what is valid fits its type, in requests and in answers, and what is not does not.
+// Valid values fit the types written by `npm run generate`, in requests and in answers, and invalid values do not.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -16,12 +16,12 @@ import { exactJson } from '@plant-store/engine/for-store'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
 import { describe, serve } from '../../engine/test/operation/described.ts'
 
-/** Schemas as the body of a request and of an answer: values that fit, and values that do not. */
+/** A schema for the bodies of a request and of an answer, with valid and invalid values. */
 interface Row {
   readonly schema: string
   readonly right: readonly unknown[]
   readonly wrong: readonly unknown[]
-  /** Values that fit only in a request, or only in an answer. */
+  /** Values valid only in a request, or only in an answer. */
   readonly request?: readonly unknown[]
   readonly answer?: readonly unknown[]
 }
@@ -30,7 +30,7 @@ const DEFAULT = 'properties: { a: { type: string, default: x }, b: { type: integ
 const int64 = '{ type: integer, format: int64 }'
 const ONE = 9007199254740993n
 
-/** What may stand beside a member with a mark: each allows more members. */
+/** Keywords beside a marked property: each allows more properties. */
 const BESIDE = {
   'additionalProperties: true': 'additionalProperties: true',
   'additionalProperties: {}': 'additionalProperties: {}',
@@ -245,10 +245,10 @@ const OTHERS = `B: { type: object, properties: { b: ${int64} } }
 D: { type: object, properties: { b: { type: integer, minimum: 0 }, d: { type: string } } }
 C: { type: object, properties: { r: { type: string, readOnly: true }, s: { type: string, writeOnly: true } } }`
 
-/** Levels of a value beyond which tsc crashes. */
+/** The deepest nesting of a value before tsc crashes. */
 const MAX_LEVELS = 20
 
-/** A value as TypeScript; undefined if it has none, such as a stream, or is too deep. */
+/** A value as TypeScript code; undefined for a stream, or if it is nested too deeply. */
 function written(value: unknown, level = 0): string | undefined {
   if (level > MAX_LEVELS) return undefined
   if (typeof value === 'bigint') return `${value}n`
@@ -274,7 +274,7 @@ function writtenObject(value: object, level: number): string | undefined {
   return `{ ${members.join(', ')} }`
 }
 
-/** Pieces of TypeScript: each is a line of a file beside the types of a contract. */
+/** Snippets of TypeScript: each is a line of a file beside the types of a contract. */
 class Program {
   readonly #folder: string
   readonly #files = new Map<string, { text: string; isRight: boolean; what: string }[]>()
@@ -283,7 +283,7 @@ class Program {
     this.#folder = folder
   }
 
-  /** Generates the types of a contract. @returns adds a piece: the type and the text of a value */
+  /** Generates the types of a contract. @returns a function to add a snippet of a type and a value */
   async add({ yaml, files = {}, product }: Served) {
     const folder = `${this.#folder}/${this.#files.size}`
     mkdirSync(folder, { recursive: true })
@@ -291,24 +291,27 @@ class Program {
       writeFileSync(`${folder}/${name}`, text)
     const target = `${folder}/contract.gen.ts`
     writeFileSync(target, await generateTypes(`${folder}/openapi.yaml`, target, product))
-    const pieces: { text: string; isRight: boolean; what: string }[] = []
-    this.#files.set(`${folder}/pieces.ts`, pieces)
+    const snippets: { text: string; isRight: boolean; what: string }[] = []
+    this.#files.set(`${folder}/snippets.ts`, snippets)
     return (what: string, type: string, value: unknown, isRight = true) => {
       const text = written(value)
       if (text === undefined) return
-      pieces.push({ what, text: `export const v${pieces.length}: ${type} = any(${text})`, isRight })
+      snippets.push({
+        what,
+        text: `export const v${snippets.length}: ${type} = any(${text})`,
+        isRight,
+      })
     }
   }
 
-  /** How many pieces there are. */
   get size(): number {
     return [...this.#files.values()].flat().length
   }
 
-  /** Compiles all pieces, and compares. */
+  /** Compiles all snippets, and compares the errors with the expected ones. */
   check(t: Test): void {
-    for (const [file, pieces] of this.#files)
-      writeFileSync(file, [...pieces.map(({ text }) => text), HEAD].join('\n'))
+    for (const [file, snippets] of this.#files)
+      writeFileSync(file, [...snippets.map(({ text }) => text), HEAD].join('\n'))
     const compilerOptions = { noUnusedLocals: false, types: ['node'] }
     const settings = { extends: resolve('tsconfig.json'), include: ['**/*.ts'], compilerOptions }
     writeFileSync(`${this.#folder}/tsconfig.json`, JSON.stringify(settings))
@@ -321,8 +324,8 @@ class Program {
         return [`${resolve(file)}:${line}`, error]
       }),
     )
-    for (const [file, pieces] of this.#files)
-      for (const [index, { text, isRight, what }] of pieces.entries()) {
+    for (const [file, snippets] of this.#files)
+      for (const [index, { text, isRight, what }] of snippets.entries()) {
         const place = `${resolve(file)}:${index + 1}`
         const error = errors.get(place)
         errors.delete(place)
@@ -340,13 +343,13 @@ type Plain<Value> = Value extends object ? { -readonly [Key in keyof Value]: Pla
 declare function any<const Value>(value: Value): Plain<Value>
 `
 
-// One program of TypeScript: it takes seconds to start.
+// All tests share one TypeScript program, because it takes seconds to start.
 const program = new Program(t.testdir())
 
 for (const [name, row] of Object.entries(ROWS))
   t.test(`the service sees the values of a schema: ${name}`, (t) => addRow(t, name, row))
 
-/** Adds the pieces of a row, and checks that the service sees its values in the same way. */
+/** Adds the snippets of a row, and checks the same values by the service. */
 async function addRow(t: Test, name: string, row: Row): Promise<void> {
   const { schema, right, wrong, request = right, answer = right } = row
   const schemas = `A: { ${schema} }\n${OTHERS}`
@@ -372,7 +375,7 @@ async function addRow(t: Test, name: string, row: Row): Promise<void> {
 const IN_REQUEST = "Request<'in'>['body']"
 const IN_ANSWER = "Result<'out'>"
 
-/** TypeScript takes what each object inherits for its members. */
+/** Not tested: TypeScript takes inherited properties for an object's properties. */
 const INHERITED = 'parameters and members named `constructor`, `toString`, `hasOwnProperty`'
 
 for (const [name, how] of TABLE) {
@@ -394,7 +397,7 @@ t.test('what is valid fits the types, and what is not does not', async (t) => {
   program.check(t)
 })
 
-/** Sends the requests of a construct. @returns those that reached a method, with its results and the statuses of the answers */
+/** Sends the requests of a construct. @returns the requests of methods, with their results and the statuses of the answers */
 async function record(t: Test, { run = echo, asks = [], ...construct }: Served) {
   const calls: { request: Input; result: Answer }[] = []
   const app = await boot(t, {

@@ -16,7 +16,7 @@ export const CONSTRUCTS: Constructs = {
 }
 
 const SERVED = readFileSync('packages/compiler/SERVED.md', 'utf8')
-/** The lines of the table: a construct, how it is served, and what its author is told. */
+/** The lines of the table: a construct, how it is served, and its diagnostic. */
 export const TABLE = [
   ...SERVED.matchAll(/^\| (.+?) +\| (served|served with a warning|refused) +\|(.*)\|$/gm),
 ].map(([, name = '', how = '', told = '']) => [name, how, told.trim()] as const)

@@ -1,3 +1,4 @@
+// Contracts for the lines of SERVED.md about request bodies, with requests and their expected answers.
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { fields } from '../../../../test/support/inner/json.ts'
@@ -12,7 +13,7 @@ import { type Constructs, type Input } from '../../../../test/support/contracts/
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`
-/** Sends a body without its length, by which it could be refused before it is read. */
+/** Sends a body without `Content-Length`, so that it can't be refused before it is read. */
 const chunked = ({ headers, payload, ...rest }: InjectOptions): InjectOptions => ({
   ...rest,
   headers: { ...headers, 'transfer-encoding': 'chunked' },
@@ -30,7 +31,7 @@ const bytesOfForm = (parts: readonly string[], encoding?: BufferEncoding) => {
 }
 const encoded = (encoding: BufferEncoding, parts: readonly string[]) =>
   post(bytesOfForm(parts, encoding), 'multipart/form-data; boundary=b-1')
-/** A form of one part with a byte for each character, between texts that belong to no part. */
+/** A form of one part in Latin-1, with a preamble and an epilogue. */
 const wrapped = (preamble: string, part: string, epilogue: string) =>
   post(
     Buffer.from(
@@ -39,14 +40,14 @@ const wrapped = (preamble: string, part: string, epilogue: string) =>
     ),
     'multipart/form-data; boundary=b-1',
   )
-/** A form of parts. @param parts what follows `name=` in each */
+/** A multipart form. @param parts the rest of each part after `name=` */
 const form = (...parts: string[]) => encoded('utf8', parts)
-/** How long a form with one empty field is. */
+/** The bytes of a form with one empty field. */
 const FORM_LENGTH = bytesOfForm(['a\r\n\r\n']).length
-/** The answer to a form with a byte for each character. */
+/** Expects the refusal of a form in Latin-1. */
 const isNoText = (...parts: string[]) => ask(encoded('latin1', parts), 400, /must be text in UTF-8/)
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** An operation of each method that may have a body. @param requestBody that of each */
+/** Operations of all methods with a body. @param requestBody the body of each */
 const eachMethod = (requestBody: string) =>
   `paths:\n  /x:\n${METHODS.map(
     (method) =>
@@ -61,23 +62,23 @@ const KINDS = [
   'image/png',
 ]
 const NONE: InjectOptions = { method: 'POST', url: '/x' }
-/** Bodies of up to this many bytes are accepted, and longer ones refused. */
+/** Expects that bodies of up to `limit` bytes are accepted, and longer ones refused. */
 const upTo = (limit: number, bodyOf: (length: number) => InjectOptions) => [
   ask(bodyOf(limit), 200),
   ...[bodyOf(limit + 1), chunked(bodyOf(limit + 1))].map(isTooLong),
 ]
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const isTooLong = (request: InjectOptions) => ask(request, 413)
-/** A text of JSON that has this many bytes. */
+/** A JSON string of `length` bytes. */
 const textOf = (length: number) => post(JSON.stringify('x'.repeat(length - 2)))
 const ID = 'id\r\n\r\n7'
-const REPLACED = '\xef\xbf\xbd' // U+FFFD in UTF-8, which decoders write in the place of other bytes
+const REPLACED = '\xef\xbf\xbd' // U+FFFD in UTF-8: decoders replace invalid bytes by it
 const PNG_TYPE = '\r\nContent-Type: image/png\r\n\r\n'
 const JSON_TYPE = '\r\nContent-Type: application/json\r\n\r\n'
 /** The numbers from 1 on. */
 const names = (count: number, separator: string) =>
   Array.from({ length: count }, (_, index) => index + 1).join(separator)
-/** JSON nested this many levels deep. @param open begins those that are repeated */
+/** JSON nested `levels` deep. @param open the beginning of each level */
 function nested(open: string, levels: number): string {
   const pairs = open.match(/[[{]/g) ?? []
   const close = pairs.map((character) => (character === '[' ? ']' : '}')).reverse()
@@ -101,7 +102,7 @@ const filesOf = async ({ body }: Input) => {
   }
 }
 
-/** Constructs of request bodies, by their names in the README. */
+/** Constructs of request bodies, by their names in SERVED.md. */
 export const BODIES: Constructs = {
   'a body of `application/json`, or of a type that ends with `+json`': {
     yaml: body(
@@ -334,14 +335,14 @@ export const BODIES: Constructs = {
       isNoText('"\xff"; filename=a\r\n\r\nx'),
       isNoText('photo; filename="\xff"\r\n\r\nx'),
       isNoText(ID, `more; filename=blob${JSON_TYPE}"\xff"`),
-      // Wherever else U+FFFD stands.
+      // A genuine U+FFFD elsewhere does not hide an invalid byte.
       isNoText('tags\r\n\r\n\xff', `photo; filename=a\r\n\r\n${REPLACED}`),
       isNoText(`photo; filename=a\r\n\r\n${REPLACED}`, 'tags\r\n\r\n\xff'),
       isNoText(`tags\r\nX: ${REPLACED}\r\n\r\n\xff`),
       ...['', REPLACED].map((preamble) =>
         ask(wrapped(preamble, 'tags\r\n\r\n\xff', REPLACED), 400, /must be text in UTF-8/),
       ),
-      // As long as the body may be in characters, not in bytes.
+      // Short enough in characters, too long in bytes.
       ask(chunked(form(`tags\r\n\r\n${'é'.repeat(190)}`)), 413),
       ...['', '; boundary=b'].map((boundary) =>
         ask(post('x', `multipart/form-data${boundary}`), 400),

@@ -1,3 +1,4 @@
+// Contracts for the lines of SERVED.md about documents, paths and operations, with requests and their expected answers.
 import { accepted, ask, json, path, refused } from '../../../../test/support/contracts/exchanges.ts'
 import { type Constructs } from '../../../../test/support/contracts/serve-contract.ts'
 
@@ -25,7 +26,7 @@ components:
         born: { type: integer, format: int64 }
 `
 
-/** Constructs of documents, paths and operations, by their names in the README. */
+/** Constructs of documents, paths and operations, by their names in SERVED.md. */
 export const DOCUMENTS: Constructs = {
   '`openapi: 3.1.0` and later patches': {
     yaml: `openapi: 3.1.1\ninfo: { title: Small, version: '1' }\n${PATHS}`,

@@ -1,3 +1,4 @@
+// Contracts for the lines of SERVED.md about parameters, with requests and their expected answers.
 import {
   accepted,
   ask,
@@ -10,14 +11,14 @@ import { type Constructs } from '../../../../test/support/contracts/serve-contra
 const parameter = (lines: string) =>
   `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
 
-/** A request with cookies, and the cookies that the method gets, or what the answer is like. */
+/** A request with cookies, and the cookies of the method as JSON, or a pattern of the answer. */
 const cookies = (cookie: string, got: string | RegExp) => [
   typeof got === 'string'
     ? ask({ url: '/x', headers: { cookie } }, 200, `{"cookie":${got}}`)
     : ask({ url: '/x', headers: { cookie } }, 400, got),
 ]
 
-/** Constructs of parameters, by their names in the README. */
+/** Constructs of parameters, by their names in SERVED.md. */
 export const PARAMETERS: Constructs = {
   'a parameter in `path`, `query`, `header` or `cookie`': {
     yaml: `paths:\n  /{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: true, schema: { type: integer } }, { name: b, in: query, schema: { type: number } }, { name: X-C, in: header, schema: { type: boolean } }, { name: D, in: cookie, schema: { type: string, maxLength: 5 } }, { name: e, in: cookie, schema: { type: integer, default: 3 } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,

@@ -1,3 +1,4 @@
+// Contracts for the lines of SERVED.md about responses and security, with requests and their expected answers.
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import type { ProductHooks } from '@plant-store/engine/for-compiler'
@@ -21,7 +22,7 @@ const USERS: Served = {
   /x: { post: { operationId: run, requestBody: { content: { application/json: { x-body-limit: 99, schema: { $ref: '#/components/schemas/User' } } } }, responses: { '200': { description: Done, content: { application/json: { schema: { $ref: '#/components/schemas/User' } } } } } } }
 components: { schemas: { User: ${USER}, Secret: { type: string, writeOnly: true } } }\n`,
 }
-/** Media types that only a method can write, and what it answers. */
+/** Media types only a method can write. */
 const UNCHECKED = {
   xml: 'application/xml: { schema: { type: object, properties: { a: {} } } }',
   lines: 'application/x-ndjson: { schema: { type: object } }',
@@ -48,7 +49,7 @@ const isRefused = (request: InjectOptions | string) => ask(request, 401)
 const secured = (security: string) =>
   `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
 
-/** What the product adds: the name of the user is the caller, and the password must be "open". */
+/** The product's guards: the user name is the caller, and the password must be "open". */
 const product: ProductHooks = {
   guards: {
     basic: async (_, credentials) => {
@@ -63,12 +64,12 @@ const product: ProductHooks = {
 }
 const ALICE = tokenOf('alice')
 const basic = (text: string) => as(`basic ${Buffer.from(text).toString('base64')}`)
-/** The message of an error; and as JSON. */
+/** The message of an error, with characters special in HTML and JSON. */
 const REASON = `<a b='c'>"&"`
 const QUOTED = JSON.stringify(REASON)
 const problem = (status: number, title: string) =>
   `{"type":"about:blank","title":"${title}","status":${status},"detail":${QUOTED}}`
-/** Throws the error whose status is asked for. */
+/** Throws an error with the requested status. */
 const throwAsked: Run = async ({ query }) => {
   throw new HttpError(Number(fields(query)['error']), REASON)
 }
@@ -81,7 +82,7 @@ const OWN_FORM = `'200': { description: Done }
 
 const OTHER_FORM = responses(OWN_FORM.replace('^E400$', '^F400$'))
 
-/** Constructs of responses and of security, by their names in the README. */
+/** Constructs of responses and of security, by their names in SERVED.md. */
 export const RESPONSES: Constructs = {
   'a response of `application/json`, an int64 in it exactly; one that its schema refuses, or nested more than 100 levels deep, becomes 500':
     {
@@ -439,7 +440,7 @@ components:
       ask(both(tokenOf('alice', 'read', 'write', 'more'), tokenOf('alice', 'admin')), 200),
       ask(both(tokenOf('alice', 'read'), tokenOf('alice', 'admin')), 403, /the scope read write/),
       ask(both(tokenOf('bob', 'read', 'write'), tokenOf('bob')), 403, /the scope admin/),
-      // Invalid and missing credentials are told before a missing scope.
+      // Invalid or missing credentials are 401 before a missing scope is 403.
       ...[sending({ 'x-key': tokenOf('joe') }), both('x', tokenOf('joe'))].map(isRefused),
     ],
   },

@@ -1,3 +1,4 @@
+// Contracts for the lines of SERVED.md about schemas, with requests and their expected answers.
 import { accepted, json, refused } from '../../../../test/support/contracts/exchanges.ts'
 import { type Constructs, type Served } from '../../../../test/support/contracts/serve-contract.ts'
 
@@ -6,14 +7,14 @@ const body = (schema: string, components = '') =>
 
 type Invalid = string | Readonly<Record<string, RegExp>>
 
-/** A schema of a body. @param valid JSON texts that it allows @param invalid texts that it refuses, and their messages */
+/** A schema of a body. @param valid bodies in JSON @param invalid bodies in JSON, and their error messages */
 function schema(yaml: string, valid: string, invalid: Invalid = '', components = ''): Served {
   const messages = typeof invalid === 'string' ? { [invalid]: /body/ } : invalid
   const no = Object.entries(messages).flatMap(([texts, message]) => refused(json, texts, message))
   return { yaml: body(yaml, components), asks: [...accepted(json, valid), ...no] }
 }
 
-/** Constructs of schemas, by their names in the README. */
+/** Constructs of schemas, by their names in SERVED.md. */
 export const SCHEMAS: Constructs = {
   '`integer` with `format: int64`, a `bigint`, in all its 64 bits': schema(
     "type: [integer, 'null']\nformat: int64\nexclusiveMinimum: -9223372036854775808",
