@@ -1,7 +1,7 @@
-// The kinds of bodies, by their media types.
+// Tells the kind of a body by its media type, and advises against unsupported types.
 import type { BodyKind } from '@plant-store/engine/for-compiler'
 
-/** Media types that are not served, with the advice for a person: the text to write in their place. */
+/** Unsupported media types, with advice for the author of the document. */
 const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
   [
     /;|[^/*]\*|\*[^/]|^\*\/[^*]/,
@@ -20,10 +20,10 @@ const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
 
 const JSON_TYPE = /^(application|text)\/json$|\+json$/
 
-/** The kinds of bodies, and a stream of server-sent events: only responses are one. */
+/** The kinds of bodies, and server-sent events, which only responses can be. */
 export type MediaKind = BodyKind | 'events'
 
-/** The kind of a media type. @returns for an unsupported type, the advice: the text to write in its place */
+/** The kind of a media type; `instead` has the advice for an unsupported one. */
 export function bodyKind(mediaType: string): MediaKind | { readonly instead: string } {
   const type = mediaType.toLowerCase()
   const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]

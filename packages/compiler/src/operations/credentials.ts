@@ -1,4 +1,4 @@
-// Compiles the security of an operation, and says which guards the product must have for it.
+// Compiles the security of an operation, and reports missing guards of the product.
 import {
   isGuarded,
   lackedFor,
@@ -13,12 +13,12 @@ import type { Context } from '../schemas/schemas.ts'
 
 type Alternative = Readonly<Record<string, string[]>>
 
-/** The scopes that a header can hold (RFC 6749, section 3.3; RFC 6750, section 3). */
+/** A scope as the header `WWW-Authenticate` can hold it (RFC 6749, section 3.3; RFC 6750, section 3). */
 const SCOPE = /^[!#-[\]-~]+$/
 
 const SCOPE_ADVICE = 'write visible ASCII characters without " and \\'
 
-/** Reads the alternatives. The product must have guards for one of them. */
+/** Reads the alternatives of `security`. The product must have guards for one of them. */
 export function readSecurity(
   context: Context,
   alternatives: readonly Alternative[],
@@ -28,28 +28,28 @@ export function readSecurity(
   return requirements
 }
 
-/** Credentials of all these schemes are needed together. */
+/** Reads the schemes of one alternative, which are needed together. */
 function readAlternative(context: Context, alternative: Alternative): Requirement[] {
   const { root, diagnostics } = context
   return Object.entries(alternative).map(([name, scopes]) => {
     const node = root.components?.securitySchemes?.[name]
     if (node === undefined) diagnostics.error(alternative, unknownScheme(context, name), name)
     checkScopes(context, alternative, name, scopes)
-    // An unknown scheme stays a requirement that nobody satisfies. Without it, the operation could be open.
+    // An unknown scheme becomes a requirement nobody can satisfy. Without it, the operation could be open.
     return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
   })
 }
 
-/** The addresses of an identity provider in a flow of OAuth 2. */
+/** Fields of an OAuth 2 flow with addresses of the identity provider. */
 const ADDRESSES = ['authorizationUrl', 'tokenUrl']
 
-/** An origin as a policy names it: with other characters it would be several sources, or stand for more than one host (CSP 3, section 2.3.1). */
+/** An origin safe in a content security policy: other characters could add sources or wildcards (CSP 3, section 2.3.1). */
 const ORIGIN = /^https?:\/\/([\w-]+(\.[\w-]+)*\.?|\[[\da-f:]+\])(:\d+)?$/
 
 const NO_SIGN_IN =
   'the docs page does not sign in at this address: write a host of letters, digits, - and .'
 
-/** The origins of the identity providers of a contract. An address without an origin is one of the service itself. */
+/** The origins of a contract's identity providers. A relative address is left out: the service itself has it. */
 export function readProviders({ root, diagnostics }: Context): string[] {
   const origins = new Set<string>()
   for (const { node, key } of providerAddresses(root)) {
@@ -60,7 +60,6 @@ export function readProviders({ root, diagnostics }: Context): string[] {
   return [...origins]
 }
 
-/** A field with an address. */
 interface Field {
   readonly node: Readonly<Record<string, unknown>>
   readonly key: string
@@ -77,7 +76,7 @@ function providerAddresses({ components }: Context['root']): Field[] {
   })
 }
 
-/** The most names that a person reads easily. */
+/** With more schemes than these, an error does not list them. */
 const MAX_PROPOSALS = 3
 
 function unknownScheme({ root }: Context, name: string): string {
@@ -100,7 +99,7 @@ function checkScopes(
   }
 }
 
-/** Reports the schemes without a guard. They are left out if the product has guards for another alternative. */
+/** Reports schemes without a guard. If the product has guards for another alternative, they are only left out. */
 function reportUnguarded(
   { root, product, diagnostics }: Context,
   alternatives: readonly (readonly Requirement[])[],
@@ -125,7 +124,7 @@ function reportUnguarded(
 
 type Described = Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>
 
-/** Reads the member `name` of `securitySchemes`. */
+/** Reads a scheme of `components/securitySchemes`. */
 function readScheme(
   name: string,
   { type, scheme = '', in: place, name: key = '' }: Described,
@@ -137,7 +136,7 @@ function readScheme(
       return { name, type, in: place, key, challenge: 'ApiKey' }
     return { name, type, in: 'header', key: key.toLowerCase(), challenge: 'ApiKey' }
   }
-  // OAuth 2.0 and OpenID Connect have bearer tokens (RFC 6750).
+  // OAuth 2.0 and OpenID Connect use bearer tokens (RFC 6750).
   const challenge =
     type === 'http' ? scheme.charAt(0).toUpperCase() + scheme.slice(1).toLowerCase() : 'Bearer'
   const kind = challenge === 'Bearer' ? 'bearer' : 'other'

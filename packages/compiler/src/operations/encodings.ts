@@ -1,4 +1,4 @@
-// The member `encoding` of a form: served only if it says no more than the defaults (OpenAPI 3.1.0, section 4.8.15).
+// Checks the field `encoding` of a form: only the defaults are served (OpenAPI 3.1.0, section 4.8.15).
 import { isObject } from '@plant-store/json-schema'
 import { deref, member } from '../read/references.ts'
 import { allowedTypes, fieldsOf, isFile, schemaWith } from '../schemas/shapes.ts'
@@ -7,7 +7,7 @@ const TEXT = 'text/plain'
 const JSON_TYPE = 'application/json'
 const BYTES = 'application/octet-stream'
 
-/** Whether an `encoding` says only the defaults of all fields. @param schema the schema of the form */
+/** Whether an `encoding` has the defaults of all fields. @param schema the schema of the form */
 export function isUsualEncoding(schema: unknown, encoding: object): boolean {
   const fields = fieldsOf(schema)
   for (const [name, written] of Object.entries(encoding)) {
@@ -19,7 +19,7 @@ export function isUsualEncoding(schema: unknown, encoding: object): boolean {
   return true
 }
 
-/** Whether the encoding of a field is the usual one. */
+/** Whether a field has its default encoding. */
 function isUsual(schema: unknown, encoding: Readonly<Record<string, unknown>>): boolean {
   const { contentType, style = 'form', allowReserved = false } = encoding
   const isPlain = style === 'form' && isExploded(schema, encoding) && allowReserved === false
@@ -29,15 +29,15 @@ function isUsual(schema: unknown, encoding: Readonly<Record<string, unknown>>): 
 }
 
 function isExploded(schema: unknown, { explode = true }: Readonly<Record<string, unknown>>) {
-  return explode === true || isOneText(schema)
+  return explode === true || isSingleValue(schema)
 }
 
-/** Whether a field is a file or a text: `explode` is about lists and objects. */
-function isOneText(schema: unknown): boolean {
+/** Whether a field is a file or a string. `explode` is a no-op there: it is about lists and objects. */
+function isSingleValue(schema: unknown): boolean {
   return isFile(schema) || (usualType(schema) === TEXT && !allowedTypes(schema).includes('array'))
 }
 
-/** Whether an `encoding` names the media types of files, which the service does not check. */
+/** Whether an `encoding` names media types of files. The service does not check them. */
 export function namesTypesOfFiles(schema: unknown, encoding: object): boolean {
   const fields = fieldsOf(schema)
   return Object.entries(encoding).some(([name, written]) => {
@@ -46,7 +46,7 @@ export function namesTypesOfFiles(schema: unknown, encoding: object): boolean {
   })
 }
 
-/** The media type of a field without `encoding`; undefined if it may have several. A list has the media type of its items. */
+/** The default media type of a field; undefined if there are several. For a list, it is the type of the items. */
 function usualType(schema: unknown): string | undefined {
   if (isFile(schema)) return BYTES
   const types = allowedTypes(schema)

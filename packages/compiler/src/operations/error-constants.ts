@@ -1,10 +1,10 @@
-// Constants for an error: values that fit a schema, where nothing is known of what they mean.
+// Finds constants for properties of an error whose meaning is unknown.
 import { sample } from 'openapi-sampler'
 import { literal, type Template } from '@plant-store/engine/for-compiler'
 import { isObject, type SchemaObject } from '@plant-store/json-schema'
 import { valueForError } from './error-meanings.ts'
 
-/** A value as a template that stands for itself. */
+/** A template for a constant. */
 export function constantOf(value: unknown): Template {
   if (typeof value === 'string') return literal(value)
   if (Array.isArray(value)) return value.map(constantOf)
@@ -12,7 +12,7 @@ export function constantOf(value: unknown): Template {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, constantOf(part)]))
 }
 
-/** The constants that may fit, the best one first. */
+/** Constants to try for a schema, the best one first. */
 export function* constantsOf(types: readonly string[], merged: SchemaObject): Generator {
   if ('const' in merged) yield merged['const']
   const values: unknown = merged['enum']
@@ -29,7 +29,7 @@ const CONSTANTS: Readonly<Record<string, readonly unknown[]>> = {
   boolean: [false, true],
 }
 
-/** A value for the pattern, the format or the bounds of a schema. */
+/** Makes a value from the pattern, the format or the bounds of a schema. */
 function sampleOf({ type, format, pattern, ...bounds }: SchemaObject): unknown {
   const { minLength, maxLength, minimum, maximum, multipleOf } = bounds
   const leaf: SchemaObject = {

@@ -1,4 +1,4 @@
-// Compiles the built-in errors of an operation: in which form the service writes them.
+// Chooses the form of each built-in error of an operation: a known form, the product's, or a template.
 import { isDeepStrictEqual } from 'node:util'
 import type { Schema } from '@plant-store/json-schema'
 import {
@@ -27,14 +27,14 @@ import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
 import { valueCode } from './printing.ts'
 import type { Context } from '../schemas/schemas.ts'
 
-/** The media type of RFC 9457. It names the form, so no other form is used, even if the schema accepts one. */
+/** The media type of RFC 9457. It demands the form of this RFC, even if the schema accepts another one. */
 const PROBLEM = 'application/problem+json'
 const NO_BODY =
   'the service answers this error by itself, and no body could be made for it: write into product.ts an errorBody that fits'
 
-/** The formats of the built-in errors, by status. There are none if all are usual. */
+/** The formats of built-in errors, by status; empty if all are the default. */
 export function readErrors(context: Context, normal: NormalOperation): Operation['errors'] {
-  if (normal.method === 'HEAD') return {} // its answers have no bodies
+  if (normal.method === 'HEAD') return {} // its answers have no body
   reportUndescribed(context, normal)
   const errors = readFormats(context, normal)
   const formats = Object.values(errors)
@@ -44,7 +44,7 @@ export function readErrors(context: Context, normal: NormalOperation): Operation
   return areUsual ? {} : errors
 }
 
-/** The formats of the errors that an operation describes. */
+/** The formats of described errors. */
 function readFormats(context: Context, normal: NormalOperation): Operation['errors'] {
   const { path, responses } = normal
   const statuses = (key: string) => statusesOf(path, responses, key)
@@ -57,15 +57,15 @@ function readFormats(context: Context, normal: NormalOperation): Operation['erro
   }
   const [first] = Object.values(errors)
   for (const [key, response] of builtIn.filter((entry) => !hasContent(entry))) {
-    if (statuses(key).join() === '404') continue // its method answers it, but for a segment like ".."
+    if (statuses(key).join() === '404') continue // the method answers it, except for a segment like ".."
     errors[key] = undescribedFormat(context, first)
-    const isWritten = findLocation(response) !== undefined // normal-form.ts may have added it
+    const isWritten = findLocation(response) !== undefined // otherwise normal-form.ts added it
     if (isWritten) context.diagnostics.warn(response, NO_ERROR_CONTENT)
   }
   return errors
 }
 
-/** Reports the errors of requests that the service answers by itself, and that the contract does not name. */
+/** Warns of built-in errors without a description in the contract. */
 function reportUndescribed({ diagnostics }: Context, normal: NormalOperation): void {
   const { written, security, parameters, requestBody, responses } = normal
   const hasInput = parameters.length > 0 || requestBody !== undefined
@@ -82,7 +82,7 @@ function reportUndescribed({ diagnostics }: Context, normal: NormalOperation): v
       )
 }
 
-/** The format of an error that the contract describes without content. @param first another error of the operation */
+/** The format of an error described without content. @param first the format of another error of the operation */
 function undescribedFormat(
   { product, schemas }: Context,
   first: ErrorFormat | undefined,
@@ -96,10 +96,9 @@ function undescribedFormat(
 const NO_ERROR_CONTENT =
   'the service writes this error with a body, which says why: describe it in "content"'
 
-/** The operation of an error, and its statuses that the service answers by itself. */
+/** The operation of an error, and its built-in statuses. */
 type Origin = Pick<DescribedError, 'operation' | 'statuses'>
 
-/** Reads the format of an error. */
 function readError(context: Context, origin: Origin, response: openapi.Response): ErrorFormat {
   const content = derefEntries(response.content)
   const mediaTypes = content.map(([range, media]) => toMediaType(range, media))
@@ -116,13 +115,12 @@ function readError(context: Context, origin: Origin, response: openapi.Response)
 const NO_ERROR_TYPE =
   'the service writes this error as { error, message }: it has no error of this media type'
 
-/** The texts that people read. */
-const READABLE_TEXT = /^text\/(plain|html)$/i
+const TEXT_FOR_PEOPLE = /^text\/(plain|html)$/i
 
-/** Whether the service can write an error of a media type by itself. */
+/** Whether the service can write a built-in error in a media type. */
 function isWritable({ type, media }: MediaType): boolean {
   if (refusalOfMedia(type, media, 'response') !== undefined) return false
-  return bodyKind(type) === 'json' || READABLE_TEXT.test(type)
+  return bodyKind(type) === 'json' || TEXT_FOR_PEOPLE.test(type)
 }
 
 function readJsonError(context: Context, origin: Origin, mediaType: MediaType): ErrorFormat {
@@ -144,7 +142,7 @@ function readJsonError(context: Context, origin: Origin, mediaType: MediaType): 
   return readUnknownForm(context, { ...described, check: checkDescribed }, mediaType)
 }
 
-/** The format of an error whose schema no known form fits: the product writes it, or a template is made of its schema. */
+/** The format of an error without a known form: by the product's `errorBody`, or by a template made from its schema. */
 function readUnknownForm(
   context: Context,
   described: DescribedError,
@@ -167,7 +165,7 @@ function readUnknownForm(
   return { type, form: 'template', schema, ...byStatus(templates) }
 }
 
-/** Says how the service writes an error. */
+/** Warns of an error written by a template, and shows the template. */
 function reportTemplates(
   { diagnostics }: Context,
   media: openapi.MediaType,
@@ -180,7 +178,7 @@ function reportTemplates(
   diagnostics.warn(media, text, 'schema')
 }
 
-/** The templates of an error, by status. @returns undefined if none fits one of the statuses */
+/** Writes the templates of an error, by status. @returns undefined if a status has no fitting template */
 function writeTemplates(
   context: Context,
   described: DescribedError,
@@ -216,7 +214,7 @@ function templateFor(
   return template
 }
 
-/** The template of most statuses, and those of the others. */
+/** The template of most statuses, and the templates of the others. */
 function byStatus(templates: ReadonlyMap<number, Template>) {
   const groups = [...Map.groupBy(templates, ([, template]) => valueCode(template)).values()]
   const [[[, template] = [0, null]] = [], ...others] = groups.sort(
@@ -227,7 +225,7 @@ function byStatus(templates: ReadonlyMap<number, Template>) {
     : { template, statuses: Object.fromEntries(others.flat()) }
 }
 
-/** The names of the known forms that a media type allows. */
+/** The known forms allowed for a media type. */
 function knownForms(type: string): (keyof typeof KNOWN_FORMS)[] {
   if (type.toLowerCase() === PROBLEM) return ['problem']
   return ['error', 'problem', 'code', 'message']

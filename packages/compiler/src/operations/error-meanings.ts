@@ -1,14 +1,14 @@
-// Says what a property of an error means, by its name, its format and its allowed values: as candidates for a template.
+// Guesses the meaning of an error's property from its name, its format and its `enum`, as candidates for a template.
 import { STATUS_CODES } from 'node:http'
 import type { Template } from '@plant-store/engine/for-compiler'
 
-/** How much is done for a body to have the message: by names, then in place of a title or a word, then in any string. */
+/** The places for the message: 0, properties named like a message; 1, also like a title; 2, any string. */
 export type Effort = 0 | 1 | 2
 
-/** What a name means: the candidates, the best one first. */
+/** Patterns of names, with their candidates, the best one first. */
 type Names = readonly (readonly [names: RegExp, ...candidates: Template[]])[]
 
-// Names are compared in small letters, without other characters: `request_id` is `requestid`.
+// Names are matched in lower case, without punctuation: `request_id` is `requestid`.
 const MESSAGE =
   /^$|(message|msg|text|detail|description|explanation|string|diagnostic|violation)s?$|^(error|problem|cause|issue|reason)s$/
 const TITLE =
@@ -44,10 +44,10 @@ const FORMATS: Names = [
   [/^date$/, '$day'],
   [/^uuid$/, '$id'],
 ]
-/** Tried where a pattern refuses the candidates of the name. */
+/** Tried if a pattern refuses the candidates of the name. */
 const WORDS: readonly Template[] = ['$code', '$reasonUpper', '$reasonLower', '$statusString', '$id']
 
-/** What a string may say of an error. @param name of the property; of an item, that of its list */
+/** Candidates for a string. @param name the property's name; for an item, the name of its list */
 export function stringMeanings(
   name: string,
   { format = '', pattern }: { readonly format?: unknown; readonly pattern?: unknown },
@@ -80,7 +80,7 @@ function candidatesFor(table: Names, word: string): Template[] {
   return table.filter(([names]) => names.test(word)).flatMap(([, ...candidates]) => candidates)
 }
 
-/** The words by which lists of codes name a status, beside its reason phrase. */
+/** Words in the codes of a status, other than its reason phrase. */
 const STATUS_WORDS: Readonly<Record<number, RegExp>> = {
   400: /invalid|validation|malformed|bad|client/,
   401: /unauth|credential|token/,
@@ -95,7 +95,7 @@ const STATUS_WORDS: Readonly<Record<number, RegExp>> = {
   503: /unavailable|busy|overload/,
 }
 
-/** The value of a list of codes that names a status, or the class of statuses; undefined if none does. */
+/** The value of an `enum` for a status, or for its class; undefined if no value names either. */
 export function valueForStatus(values: readonly unknown[], status: number): unknown {
   return valueNaming(values, status) ?? valueNaming(values, status < 500 ? 400 : 500)
 }
@@ -109,7 +109,7 @@ function valueNaming(values: readonly unknown[], status: number): unknown {
   return (named ?? numbered ?? meant)?.value
 }
 
-/** Any value for an error: one that says so, if there is one. */
+/** A value of an `enum` named like an error, or the first one. */
 export function valueForError(values: readonly unknown[]): unknown {
   return values.find((value) => /err|fail|fault/i.test(String(value))) ?? values[0]
 }

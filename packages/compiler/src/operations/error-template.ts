@@ -1,4 +1,4 @@
-// Writes the body of an error as a template, from its schema: what each property means, and constants where nothing is meant.
+// Writes the template of an error's body from its schema: properties by their meaning, and constants for the others.
 import {
   type ErrorFacts,
   fillIn,
@@ -25,39 +25,39 @@ import {
 } from './error-meanings.ts'
 import { mergedOf, propertiesOf, requiredOf, restOf, typesOf } from './merged-schema.ts'
 
-/** Levels of objects and lists below which only required properties are written. */
+/** Below this level of objects and lists, only required properties are written. */
 const MAX_OPTIONAL_DEPTH = 2
 const MAX_DEPTH = 8
 const MAX_ALTERNATIVES = 20
 const MAX_ITEMS = 100
-/** Schemas of properties and items that are tried for one body. */
+/** The most schemas of properties and items to try for one body. */
 const MAX_TRIED = 2000
 const MESSAGE = '$message'
 
 export interface TemplateOptions {
   readonly schemas: Readonly<Record<string, Schema>>
   readonly checkOf: (schema: Schema) => Check
-  /** The errors with which each template is tried: of one status, with different messages. */
+  /** Errors to try each template with: of one status, with different messages. */
   readonly tried: readonly ErrorFacts[]
 }
 
-/** A part of a template. */
-interface Written {
+/** The template of a subschema. */
+interface WrittenTemplate {
   readonly template: Template
-  /** Whether it tells something of the error: else any constant would do. */
+  /** Whether it has a placeholder or a meaningful constant, so that it tells about the error. */
   readonly tells: boolean
 }
 
-/** Where a part stands. */
+/** The place of a subschema in the body. */
 interface Place {
-  /** The name of the property; of an item, that of its list. */
+  /** The property's name; for an item, the name of its list. */
   readonly name: string
   readonly depth: number
-  /** Whether a string beside it has the message already. */
+  /** Whether a sibling has the message already. */
   readonly isSaid: boolean
 }
 
-/** Writes a template for a schema. @returns undefined if no body that is tried fits */
+/** Writes a template for a schema, with the message if possible. @returns undefined if no tried body fits */
 export function writeTemplate(options: TemplateOptions, schema: Schema): Template | undefined {
   const byNames = new TemplateWriter(options, 0).write(schema)
   if (byNames === undefined || has(byNames, MESSAGE)) return byNames
@@ -69,7 +69,7 @@ export function writeTemplate(options: TemplateOptions, schema: Schema): Templat
   return anywhere !== undefined && has(anywhere, MESSAGE) ? anywhere : byNames
 }
 
-/** Whether a placeholder stands in a template. */
+/** Whether a template contains a placeholder. */
 export function has(template: Template, placeholder: string): boolean {
   if (typeof template === 'string') return template.split(':')[0] === placeholder
   if (typeof template !== 'object' || template === null) return false
@@ -81,11 +81,11 @@ function fits({ checkOf, tried }: TemplateOptions, schema: Schema, template: Tem
   return tried.every((facts) => check(fillIn(template, facts)).error === undefined)
 }
 
-/** Writes templates with one effort. */
+/** Writes templates, with one effort to place the message. */
 class TemplateWriter {
   readonly #options: TemplateOptions
   readonly #effort: Effort
-  /** The schemas of objects that are being written: none is written within itself. */
+  /** The object schemas being written. A recursive schema is not written within itself. */
   readonly #open = new Set<SchemaObject>()
   #triedSchemas = 0
 
@@ -98,11 +98,11 @@ class TemplateWriter {
     return this.#write(schema, { name: '', depth: 0, isSaid: false })?.template
   }
 
-  #write(schema: Schema, place: Place): Written | undefined {
+  #write(schema: Schema, place: Place): WrittenTemplate | undefined {
     this.#triedSchemas += 1
     if (place.depth > MAX_DEPTH || this.#triedSchemas > MAX_TRIED) return undefined
     const alternatives = alternativesOf(schema, this.#flatten).slice(0, MAX_ALTERNATIVES)
-    let constant: Written | undefined
+    let constant: WrittenTemplate | undefined
     for (const alternative of alternatives) {
       const candidates = this.#candidates(alternative, place)
       const written = candidates.find(({ template }) => fits(this.#options, schema, template))
@@ -112,8 +112,8 @@ class TemplateWriter {
     return constant
   }
 
-  /** The parts that may fit a schema, the best one first. Each is made when it is needed. */
-  *#candidates(schema: unknown, place: Place): Generator<Written> {
+  /** Templates to try for a schema, the best one first, made one by one on demand. */
+  *#candidates(schema: unknown, place: Place): Generator<WrittenTemplate> {
     const parts = this.#flatten(schema)
     const merged = mergedOf(parts)
     const types = typesOf(allowedTypes(schema, this.#flatten), merged)
@@ -129,7 +129,7 @@ class TemplateWriter {
     yield* constantsOf(types, merged).map(asConstant)
   }
 
-  /** What a string, a number or a boolean tells of the error. */
+  /** Templates for a string, a number or a boolean with a meaning. */
   #meanings(types: readonly string[], merged: SchemaObject, name: string): Template[] {
     const { maxLength, enum: values } = merged
     const strings = types.includes('string') ? stringMeanings(name, merged, this.#effort) : []
@@ -142,7 +142,7 @@ class TemplateWriter {
     return [...bounded, ...numbers, ...booleans, ...constants]
   }
 
-  #objects(parts: readonly SchemaObject[], depth: number): Written[] {
+  #objects(parts: readonly SchemaObject[], depth: number): WrittenTemplate[] {
     if (parts.some((part) => this.#open.has(part))) return []
     for (const part of parts) this.#open.add(part)
     const written = this.#properties(parts, depth)
@@ -154,7 +154,7 @@ class TemplateWriter {
     return [telling, written, needed].map(asObject)
   }
 
-  /** The properties of an object. @returns undefined if nothing fits a required one */
+  /** Writes the properties of an object. @returns undefined if nothing fits a required one */
   #properties(parts: readonly SchemaObject[], depth: number): Properties | undefined {
     const schemas = propertiesOf(parts)
     const required = requiredOf(parts)
@@ -162,8 +162,8 @@ class TemplateWriter {
     if (names.size === 0 && this.#needsAnyName(parts)) names.add('message')
     const schemaOf = (name: string) => schemas.get(name) ?? restOf(parts)
     const isLast = (name: string) => this.#isContainer(schemaOf(name))
-    const written = new Map<string, Written>()
-    // Lists and objects come last: they need not repeat the message.
+    const written = new Map<string, WrittenTemplate>()
+    // Lists and objects come last: by then a string may have the message.
     const sorted = [...names].sort((left, right) => Number(isLast(left)) - Number(isLast(right)))
     for (const name of sorted) {
       const isSaid = written.values().some(({ template }) => has(template, MESSAGE))
@@ -179,8 +179,8 @@ class TemplateWriter {
     })
   }
 
-  /** An optional list or object is only written for the message. */
-  #property(schema: Schema, place: Place, isRequired: boolean): Written | undefined {
+  /** Writes a property. An optional list or object is written only for the message. */
+  #property(schema: Schema, place: Place, isRequired: boolean): WrittenTemplate | undefined {
     if (isRequired) return this.#write(schema, place)
     if (this.#flatten(schema).some((part) => part['writeOnly'] === true)) return undefined
     if (!this.#isContainer(schema)) return this.#write(schema, place)
@@ -189,7 +189,7 @@ class TemplateWriter {
     return written && has(written.template, MESSAGE) ? written : undefined
   }
 
-  /** Whether an object that describes no property by its name gets one. */
+  /** Whether an object without named properties needs one. */
   #needsAnyName(parts: readonly SchemaObject[]): boolean {
     const { minProperties = 0 } = mergedOf(parts)
     return isObject(restOf(parts)) && (this.#effort > 1 || minProperties !== 0)
@@ -202,7 +202,7 @@ class TemplateWriter {
   #lists(
     { prefixItems = [], items: rest, contains, minItems = 1 }: Keywords,
     { name, depth, isSaid }: Place,
-  ): Written[] {
+  ): WrittenTemplate[] {
     const schemas = prefixItems.length > 0 ? prefixItems : [rest ?? contains ?? true]
     const place = { name, depth: depth + 1, isSaid }
     const items = schemas.flatMap((schema) => this.#write(schema, place) ?? [])
@@ -217,9 +217,9 @@ class TemplateWriter {
     flattenedSchema<SchemaObject>(schema, ({ $ref }) => this.#options.schemas[String($ref)])
 }
 
-type Properties = (readonly [name: string, written: Written])[]
+type Properties = (readonly [name: string, written: WrittenTemplate])[]
 
-function asObject(properties: Properties): Written {
+function asObject(properties: Properties): WrittenTemplate {
   const entries = properties.map(([name, { template }]) => [name, template])
   return {
     template: Object.fromEntries(entries) as Template,
@@ -227,11 +227,11 @@ function asObject(properties: Properties): Written {
   }
 }
 
-function asConstant(value: unknown): Written {
+function asConstant(value: unknown): WrittenTemplate {
   return { template: constantOf(value), tells: false }
 }
 
-/** What a property means beside the others: the `type` of RFC 9457 is a URI. */
+/** The name of a property by its siblings: `type` beside `title` is a URI, as RFC 9457 has it. */
 function meaningOf(name: string, names: ReadonlySet<string>): string {
   const isProblem = names.has('title') && (names.has('status') || names.has('detail'))
   return isProblem && name === 'type' ? 'problem type' : name
@@ -239,7 +239,7 @@ function meaningOf(name: string, names: ReadonlySet<string>): string {
 
 const BOUNDED: ReadonlySet<Template> = new Set([MESSAGE, '$path', '$reason'])
 
-/** Cuts what may be longer than a string may be. */
+/** Cuts a placeholder to `maxLength`, if its value may be longer. */
 function withBound(template: Template, maxLength: unknown): Template {
   if (typeof template !== 'string' || typeof maxLength !== 'number') return template
   const isCut = maxLength < MAX_MESSAGE_LENGTH && BOUNDED.has(template)

@@ -1,4 +1,4 @@
-// The examples of an operation, for `npm run dev`: those of the contract, or values that are made from its schemas.
+// Finds the examples of an operation for `npm run dev`: from the contract, or made from its schemas.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { sample } from 'openapi-sampler'
 import type { Example, OperationExamples } from '@plant-store/engine/for-compiler'
@@ -9,7 +9,7 @@ import type { NormalOperation } from './normal-form.ts'
 import { keyCode, linesCode, stringCode, valueCode } from './printing.ts'
 import { usableEntries } from '../read/references.ts'
 
-/** Lists the examples of an operation, successes first, and writes its method with the first one. */
+/** Lists the examples of an operation, successes first, and writes a method with the first one. */
 export function examplesOf(root: Oas3_1Definition, normal: NormalOperation): OperationExamples {
   const statuses = Object.entries(normal.responses).map(([key, response]) => {
     const status = Number(key.replace('XX', '00'))
@@ -24,7 +24,7 @@ export function examplesOf(root: Oas3_1Definition, normal: NormalOperation): Ope
   return { answers, method: writeMethod(normal, answers[0]) }
 }
 
-/** The examples of a response: of its first media type. A response without a body is an example itself. */
+/** The examples of a response's first media type. A response without a body is itself an example. */
 function examplesIn(
   root: Oas3_1Definition,
   status: number,
@@ -56,7 +56,7 @@ function valuesOf(
   return sampled === undefined ? [] : [{ body: sampled }]
 }
 
-/** @returns undefined for a schema that no value can be made from */
+/** Makes a value from a schema; undefined if this fails. */
 function makeExample(root: Oas3_1Definition, schema: unknown): unknown {
   if (!isObject(schema)) return undefined
   try {
@@ -66,7 +66,7 @@ function makeExample(root: Oas3_1Definition, schema: unknown): unknown {
   }
 }
 
-/** Writes a method that answers an example, ready to paste into a class. */
+/** Writes a method with an example as its answer, ready to paste into a class. */
 function writeMethod(normal: NormalOperation, example: Example | undefined): string {
   const { id } = normal
   const parts = partsOf(normal)
@@ -79,7 +79,6 @@ function writeMethod(normal: NormalOperation, example: Example | undefined): str
   ].join('\n')
 }
 
-/** The code of an answer. */
 function codeOf({ status, body, isEvent }: Example = { status: 501 }): string {
   if (body === undefined) return valueCode({ status })
   if (!isEvent) return linesCode({ status, body }, '    ')
@@ -87,7 +86,7 @@ function codeOf({ status, body, isEvent }: Example = { status: 501 }): string {
   return `{ status: ${status}, body: (async function* () { yield ${event} })() }`
 }
 
-/** The parts of the request that the operation has. */
+/** The parts of a request, as names to destructure. */
 function partsOf({ security, parameters, requestBody }: NormalOperation): readonly string[] {
   const inPath = parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)
   const path = areVariables(inPath) ? `path: { ${inPath.join(', ')} }` : 'path'
@@ -102,11 +101,11 @@ function partsOf({ security, parameters, requestBody }: NormalOperation): readon
 }
 
 const VARIABLE = /^[a-z_$][\w$]*$/i
-/** The words that name no variable in a class (ECMAScript, section 12.7.2), and the other parts of the request. */
+/** Words reserved in a class (ECMAScript, section 12.7.2), and the other parts of the request. */
 const TAKEN =
   /^(arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|body|caller|header|query)$/
 
-/** Whether each of these names may be that of a variable, beside the other parts of the request. */
+/** Whether all names can be variables. */
 function areVariables(names: readonly string[]): boolean {
   return names.every((name) => VARIABLE.test(name) && !TAKEN.test(name))
 }

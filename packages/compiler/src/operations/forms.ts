@@ -1,4 +1,4 @@
-// Compiles the schemas of forms.
+// Compiles the schemas of forms, and checks their fields.
 import type { BodyKind } from '@plant-store/engine/for-compiler'
 import type * as openapi from '../read/document.ts'
 import { namesTypesOfFiles } from './encodings.ts'
@@ -8,13 +8,13 @@ import { isObject } from '@plant-store/json-schema'
 
 type FormKind = Extract<BodyKind, 'multipart' | 'urlencoded'>
 
-/** Whether a schema describes the fields of a form, or says that it is an object. */
+/** Whether a schema describes fields, or is an object. */
 export function isForm(schema: unknown): boolean {
   const types = allowedTypes(schema).join()
   return types === 'object' || (types === 'any' && fieldsOf(schema).size > 0)
 }
 
-/** The schemas of forms that are not described: fields and files of any names, each any number of times. */
+/** The schemas of undescribed forms: fields and files of any names, any number of times. */
 const ANY_FORM = {
   urlencoded: {
     type: 'object',
@@ -40,7 +40,7 @@ export function addForm(context: Context, kind: FormKind, media: openapi.MediaTy
 
 const TYPES_OF_FILES = 'the media types of files are not checked: the method gets the type of each'
 
-/** Refuses the fields of a form that can be neither a text nor a file. */
+/** Refuses fields which can be neither a string nor a file. */
 export function checkFields(
   { diagnostics }: Context,
   kind: FormKind,

@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 102_400
 const MAX_FILE_BYTES = 1_048_576
 const WITHOUT_BODY = /^(204|205|304)$/
 
-/** A request body, by media type. */
+/** Compiles a request body, by media type. */
 export function readBody(
   context: Context,
   { required = false, content: described }: openapi.RequestBody,
@@ -48,7 +48,7 @@ export function readBody(
   return { required, content }
 }
 
-/** A response, by media type. */
+/** Compiles a response, by media type. */
 export function readResponse(
   context: Context,
   status: string,
@@ -62,11 +62,11 @@ export function readResponse(
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
     const { schema, content } = header
     const isText = schema === undefined && content === undefined
-    if (isText) diagnostics.warn(header, `the header ${name} has no "schema": it is a text`)
+    if (isText) diagnostics.warn(header, `the header ${name} has no "schema": it is a string`)
     else if (schema === undefined || /object|array/.test(allowedTypes(schema).join()))
       diagnostics.error(
         header,
-        `the header ${name} is not served: write a "schema" of one text, number or boolean`,
+        `the header ${name} is not served: write a "schema" of one string, number or boolean`,
       )
   }
   const served = isEmpty ? [] : servedContent(context, response.content, 'response')
@@ -75,7 +75,7 @@ export function readResponse(
   )
 }
 
-/** The schema of a stream of events is that of the data of each event. A text is sent as it is, all else as JSON. */
+/** Compiles a media type. For events, the schema is about the data of each event: a string, or any value in JSON. */
 function compileMedia(context: Context, served: ServedMediaType): ResponseMedia {
   const { kind, media, isUnchecked = false } = served
   if (isUnchecked && kind !== 'events') return { kind, schema: null }
@@ -85,20 +85,20 @@ function compileMedia(context: Context, served: ServedMediaType): ResponseMedia 
   return { kind: dataKind, schema: addSchema(context, dataKind, media), events: true }
 }
 
-/** A media type of the document, as it is served. */
+/** A media type of the document. */
 export interface MediaType {
-  /** As it is written: a type, or a range such as `image/*`. */
+  /** The key in `content`: a type, or a range such as `image/*`. */
   readonly range: string
   readonly type: string
   readonly media: openapi.MediaType
 }
 interface ServedMediaType extends MediaType {
   readonly kind: MediaKind
-  /** Whether its bodies are passed on as they are, whatever its schema says. */
+  /** Whether its bodies are passed on unchecked, whatever its schema. */
   readonly isUnchecked?: boolean
 }
 
-/** The media types that are served. If there are any, all others are left out. */
+/** The served media types. If there are any, unsupported ones are left out with a warning. */
 function servedContent(
   { diagnostics }: Context,
   content: openapi.Response['content'],
@@ -110,13 +110,13 @@ function servedContent(
     const isServed = refusalOfMedia(mediaType.type, mediaType.media, use) === undefined
     return isServed && typeof kind === 'string' ? [{ ...mediaType, kind }] : []
   })
-  const unchecked = served.length > 0 ? [] : mediaTypes.flatMap((own) => passOn(own, use))
+  const unchecked = served.length > 0 ? [] : mediaTypes.flatMap((unserved) => passOn(unserved, use))
   for (const { type, kind, media } of unchecked)
     diagnostics.warn(media, `a body of ${type} is ${kind}, which nobody parses or checks`)
   const usable = [...served, ...unchecked]
   for (const { range, type, media } of mediaTypes) {
     const refusal = refusalOfMedia(type, media, use)
-    if (refusal === undefined || unchecked.some((own) => own.media === media)) continue
+    if (refusal === undefined || unchecked.some((passedOn) => passedOn.media === media)) continue
     const { text, path } = refusal
     if (usable.length === 0) diagnostics.error(media, text, ...path)
     else diagnostics.warn(media, `${range} is left out: ${text}`, ...path)
@@ -124,27 +124,27 @@ function servedContent(
   return usable
 }
 
-/** Types of texts and of streams of lines that the service neither reads nor writes. */
-const OTHER_TEXT = /[/+]xml$|^application\/(x-)?yaml$/i
+/** Types in text and in lines without a parser in the service. */
+const UNPARSED_TEXT = /[/+]xml$|^application\/(x-)?yaml$/i
 const LINES = /^application\/(x-)?(ndjson|jsonl|json-seq)$/i
 
 /**
- * A media type that only the method can write, or whose schema only the method can heed. In a request, a text whose schema is one
- * of a text, too: there the schema of anything else is a promise to check.
+ * Passes an unsupported media type on, for the method to write or parse. In a request its schema must be a string or absent:
+ * any other schema would be a promise to check the body.
  */
 function passOn(mediaType: MediaType, use: Use): readonly ServedMediaType[] {
   const { type, media } = mediaType
   const kind = passedOnAs(type)
   if (kind === undefined || media.encoding !== undefined) return []
   const isText = /^(string|any)$/.test(allowedTypes(media.schema).join())
-  const isOther = OTHER_TEXT.test(type)
+  const isOther = UNPARSED_TEXT.test(type)
   if (use === 'request' && !(isOther && isText)) return []
   return [{ ...mediaType, kind, isUnchecked: true }]
 }
 
 function passedOnAs(type: string): 'text' | 'bytes' | undefined {
   if (LINES.test(type)) return 'bytes'
-  if (OTHER_TEXT.test(type)) return 'text'
+  if (UNPARSED_TEXT.test(type)) return 'text'
   const kind = bodyKind(type)
   return kind === 'text' || kind === 'bytes' ? kind : undefined
 }
@@ -175,28 +175,28 @@ function listMediaTypes(
 
 const ANY_IS_JSON = 'a body of */* with a schema is taken as application/json'
 
-/** Parameters that bodies may have, whatever a contract says. The service has no other charset than UTF-8. */
+/** Parameters to ignore, because bodies may have any. A charset other than UTF-8 is kept, to be refused. */
 const PARAMETERS = /;(?!.*charset\s*=\s*"?(?!utf-?8)).*$/is
 
 function withoutParameters(range: string): string {
   return range.replace(PARAMETERS, '').trim()
 }
 
-/** A body of any type is JSON, unless it is bytes. */
+/** Reads a key of `content`: without parameters. The range of all types is JSON, unless its schema is about bytes. */
 export function toMediaType(range: string, media: openapi.MediaType): MediaType {
   const type = withoutParameters(range)
   const isJson = type === '*/*' && bytesRule(media.schema) === undefined
   return { range, type: isJson ? 'application/json' : type, media }
 }
 
-/** Why a media type is not served. */
+/** Says why a media type is refused. */
 interface MediaFault {
   readonly text: string
-  /** The path to the member that causes it. */
+  /** The path to the cause. */
   readonly path: readonly string[]
 }
 
-/** @returns undefined for a media type that is served */
+/** Says why a media type is refused; undefined for a served one. */
 export function refusalOfMedia(
   type: string,
   { schema, encoding }: openapi.MediaType,
@@ -217,7 +217,7 @@ export function refusalOfMedia(
   return { text: '"encoding" is not served: leave it out', path: ['encoding'] }
 }
 
-/** The advice for a schema that bodies of this kind can't have; undefined if they can have the schema. */
+/** Advises on the schema of a body; undefined for a possible schema. */
 function schemaAdvice(kind: MediaKind, schema: unknown): string | undefined {
   return canHave[kind](schema) ? undefined : ADVICE[kind]
 }
@@ -231,7 +231,7 @@ const ADVICE: Readonly<Record<MediaKind, string>> = {
   bytes: '"type: string, format: binary", at most with a maxLength',
 }
 
-/** Whether the bodies of a kind can have a schema. */
+/** Whether a schema is possible for bodies of a kind. */
 const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
   json: () => true,
   events: () => true,
@@ -246,7 +246,7 @@ const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
 
 type Use = 'request' | 'response'
 
-/** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
+/** Adds the schema of a media type. @returns its id; null without a schema, and for bytes */
 function addSchema(context: Context, kind: BodyKind, media: openapi.MediaType): string | null {
   const { schemas } = context
   const { schema } = media
@@ -259,7 +259,7 @@ function addSchema(context: Context, kind: BodyKind, media: openapi.MediaType): 
 
 const LIMIT = 'x-body-limit'
 
-/** The maximum length of a body in bytes. */
+/** The maximum length of a body, in bytes. */
 function readLimit(context: Context, kind: BodyKind, media: openapi.MediaType): number {
   const limit = readWrittenLimit(context, media) ?? usualLimit(kind)
   if (kind !== 'bytes') return limit
@@ -267,7 +267,7 @@ function readLimit(context: Context, kind: BodyKind, media: openapi.MediaType): 
   return Math.min(limit, maxLength)
 }
 
-/** The limit that `x-body-limit` of a media type or of the document sets. */
+/** The limit by `x-body-limit` of the media type or the document. */
 function readWrittenLimit({ root, diagnostics }: Context, media: openapi.MediaType) {
   const node = [media, root].find((candidate) => LIMIT in candidate)
   if (node === undefined) return undefined

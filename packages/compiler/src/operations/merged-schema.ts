@@ -1,14 +1,14 @@
-// Reads the schemas that one value must fit as one.
+// Merges the schemas for one value into one.
 import { isObject, type Schema, type SchemaObject } from '@plant-store/json-schema'
 
-/** The keywords of schemas for one value, in one object. */
+/** All keywords in one object, with the least `maxLength`. */
 export function mergedOf(parts: readonly SchemaObject[]): SchemaObject {
   const lengths = parts.flatMap(({ maxLength }) => (typeof maxLength === 'number' ? maxLength : []))
   const merged: SchemaObject = Object.fromEntries(parts.flatMap((part) => Object.entries(part)))
   return lengths.length === 0 ? merged : { ...merged, maxLength: Math.min(...lengths) }
 }
 
-/** The types of a value. @param allowed may be `any`: then keywords say what is meant */
+/** The types of a value. For `any`, the keywords imply them. */
 export function typesOf(allowed: readonly string[], merged: SchemaObject): readonly string[] {
   if (!allowed.includes('any')) return allowed
   if (['properties', 'required', 'additionalProperties'].some((key) => key in merged))
@@ -16,7 +16,7 @@ export function typesOf(allowed: readonly string[], merged: SchemaObject): reado
   return ['items', 'prefixItems'].some((key) => key in merged) ? ['array'] : ['string', 'integer']
 }
 
-/** The properties that schemas of one object describe by name. */
+/** The properties described by name. */
 export function propertiesOf(parts: readonly SchemaObject[]): Map<string, Schema> {
   const described = parts.flatMap(({ properties }) => Object.entries(properties ?? {}))
   const byName = Map.groupBy(described, ([name]) => name)
@@ -32,7 +32,7 @@ export function requiredOf(parts: readonly SchemaObject[]): string[] {
   return parts.flatMap(({ required }) => (Array.isArray(required) ? required.map(String) : []))
 }
 
-/** The schema of the properties that have none by name. */
+/** The schema of other properties. */
 export function restOf(parts: readonly SchemaObject[]): Schema {
   const { additionalProperties = true } = mergedOf(parts)
   return isObject(additionalProperties) ? additionalProperties : true

@@ -1,5 +1,5 @@
-// The normal form of operations: references are followed, parameters of the path are merged, absent names and responses are
-// added. The document itself stays unchanged, and no fault is reported here.
+// Makes the normal form of operations: follows references, merges parameters of the path, adds absent names and responses. The
+// document itself stays unchanged, and no error is reported here.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { isObject } from '@plant-store/json-schema'
 import { pathOfServer } from '@plant-store/engine/for-compiler'
@@ -14,16 +14,16 @@ export interface Listed {
   readonly key: string
   readonly method: (typeof METHODS)[number]
   readonly path: string
-  /** The path as it is in the document: it may be a reference, and have members beside it. */
+  /** The path item in the document: perhaps a reference, with fields beside it. */
   readonly written: openapi.PathItem
-  /** The target of the reference; the path itself if it is no reference. */
+  /** The target of this reference, or the path item itself. */
   readonly target: openapi.PathItem
-  /** The path, with the members of its target. */
+  /** The path item with the fields of its target. */
   readonly item: openapi.PathItem
   readonly operation: openapi.Operation
 }
 
-/** Lists the operations of a document, in its order. */
+/** Lists the operations of a document, in order. */
 export function listOperations({ paths }: Oas3_1Definition): Listed[] {
   const items = Object.entries({ ...paths } as Record<string, openapi.PathItem>)
   return items.filter(([path]) => !path.startsWith('x-')).flatMap(listPath)
@@ -40,13 +40,12 @@ function listPath([path, written]: readonly [string, openapi.PathItem]): Listed[
   })
 }
 
-/** An operation in normal form. */
 export interface NormalOperation {
   readonly key: string
-  /** As it is in the document, for diagnostics. */
+  /** The operation in the document, for diagnostics. */
   readonly written: openapi.Operation
   readonly id: string
-  /** In capital letters. */
+  /** In upper case. */
   readonly method: string
   /** With the path of its server. */
   readonly path: string
@@ -54,14 +53,11 @@ export interface NormalOperation {
   readonly security: NonNullable<Oas3_1Definition['security']>
   readonly parameters: readonly openapi.Parameter[]
   readonly requestBody: openapi.RequestBody | undefined
-  /** By status, range or `default`; `default` if the document has none. */
+  /** By status, range or `default`. Never empty: `default` is added. */
   readonly responses: Readonly<Record<string, openapi.Response>>
 }
 
-/**
- * @param ids that other operations have
- * @throws {StartupError} if a reference leads nowhere
- */
+/** Makes the normal form. @param ids ids of other operations @throws {StartupError} if a reference leads nowhere */
 export function normalize(
   root: Oas3_1Definition,
   listed: Listed,
@@ -84,13 +80,13 @@ export function normalize(
   }
 }
 
-/** The `operationId`, unless there is none, or another operation has it. */
+/** The `operationId`, unless it is absent or taken. */
 function idOf(listed: Listed, ids: ReadonlySet<string>): string {
   const { operationId } = listed.operation
   return operationId === undefined || ids.has(operationId) ? nameOf(listed) : operationId
 }
 
-/** Names the method of an operation that has no `operationId`, by its path: `getUsersId` for `GET /users/{id}`. */
+/** A name by method and path, in place of an `operationId`: `getUsersId` for `GET /users/{id}`. */
 function nameOf({ method, path }: Listed): string {
   const words = path.split(/[^a-z\d]+/i)
   const capitalized = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
@@ -101,8 +97,8 @@ type WithServers = Pick<openapi.PathItem, 'servers'>
 
 /** The object with the servers of an operation: the operation itself, its path, or the document. */
 export function serversOf(root: Oas3_1Definition, { operation, item }: Listed): WithServers {
-  const own = [operation, item].find(({ servers }) => servers !== undefined)
-  return own ?? root
+  const nearest = [operation, item].find(({ servers }) => servers !== undefined)
+  return nearest ?? root
 }
 
 /** The servers with an address: the linter refuses others. */
@@ -110,7 +106,7 @@ export function usableServers({ servers }: WithServers): NonNullable<WithServers
   return [servers ?? []].flat().filter((server) => typeof member(server, 'url') === 'string')
 }
 
-/** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
+/** The path of the first server, without the prefix of a gateway in the variable `base_url`. */
 export function prefixOf(node: WithServers): string {
   const [first] = usableServers(node)
   return first === undefined ? '' : pathOfServer(first)
@@ -118,7 +114,7 @@ export function prefixOf(node: WithServers): string {
 
 type Parameters = openapi.PathItem['parameters']
 
-/** The parameters of an operation: all parameters of its path, described or not, and no other ones in the path. */
+/** The parameters of an operation. In the path, they are exactly the parameters of its template. */
 function parametersOf(listed: Listed): openapi.Parameter[] {
   const { described, unused, undescribed } = comparePath(listed)
   return [
@@ -127,13 +123,13 @@ function parametersOf(listed: Listed): openapi.Parameter[] {
   ]
 }
 
-/** Compares the parameters that a path has with the described parameters. */
+/** Compares the template of a path with the described parameters. */
 export function comparePath({ path, item, operation }: Listed): {
-  /** The parameters in the query, the headers and the cookies, too. */
+  /** Including parameters in the query, the headers and the cookies. */
   readonly described: readonly openapi.Parameter[]
-  /** The parameters in the path that it does not have. */
+  /** Described parameters `in: path` absent from the template. */
   readonly unused: readonly openapi.Parameter[]
-  /** The names of parameters of the path without a description. */
+  /** Names in the template without a description. */
   readonly undescribed: readonly string[]
 } {
   const names = [...path.matchAll(/{([^{}]+)}/g)].map(([, name = '']) => name)
@@ -148,9 +144,12 @@ export function comparePath({ path, item, operation }: Listed): {
 }
 
 /** A parameter of the operation replaces the same parameter of its path. */
-function mergeParameters(ofPath: Parameters = [], own: Parameters = []): openapi.Parameter[] {
+function mergeParameters(
+  ofPath: Parameters = [],
+  ofOperation: Parameters = [],
+): openapi.Parameter[] {
   const merged = new Map<string, openapi.Parameter>()
-  for (const node of [...ofPath, ...own]) {
+  for (const node of [...ofPath, ...ofOperation]) {
     const parameter = deref(node)
     if (!isDescribedElsewhere(parameter)) merged.set(keyOf(parameter), parameter)
   }
@@ -162,12 +161,12 @@ function isDescribedElsewhere({ in: place, name }: openapi.Parameter): boolean {
   return place === 'header' && /^(accept|authorization|content-type)$/i.test(name)
 }
 
-/** Two parameters with the same key are the same parameter. The names of headers are case-insensitive. */
+/** Identifies a parameter. The names of headers are case-insensitive. */
 function keyOf({ in: place, name }: openapi.Parameter): string {
   return place === 'header' ? `header ${name.toLowerCase()}` : `${String(place)} ${name}`
 }
 
-/** OpenAPI 3.1 does not require responses. No method answers with a status of 1XX, and HEAD with no content. */
+/** The responses of an operation: at least `default`, without 1XX, and without content for HEAD. */
 function responsesOf({ method, operation }: Listed): NormalOperation['responses'] {
   const responses: Partial<openapi.Operation>['responses'] = operation.responses
   const described = derefEntries(responses).filter(([key]) => !key.startsWith('1'))
@@ -180,7 +179,7 @@ function responsesOf({ method, operation }: Listed): NormalOperation['responses'
   return normal
 }
 
-/** A status, or a range in capital letters. */
+/** A status, or a range in upper case. */
 function statusOf(key: string): string {
   return /^\dxx$/i.test(key) ? key.toUpperCase() : key
 }

@@ -1,4 +1,4 @@
-// Compiles the operations of a contract, and reports paths and parameters that can't be served as described.
+// Compiles the operations of a contract, and reports unservable paths and parameters.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import {
   type Operation,
@@ -25,14 +25,14 @@ import {
 } from './normal-form.ts'
 import type { Context } from '../schemas/schemas.ts'
 
-/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+/** A segment has characters and parameters, never two parameters side by side. `*` is a wildcard of the router. */
 const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 
 const SEGMENT =
   "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with text between two of them"
 
-/** Tells the diagnostics which objects describe an operation. */
+/** Tells the diagnostics the objects of each operation. */
 export function describeOperations(
   { root, diagnostics }: Pick<Context, 'root' | 'diagnostics'>,
   listed: readonly Listed[],
@@ -49,7 +49,7 @@ function schemesOf({ security, components }: Oas3_1Definition, operation: openap
   return names.map((name) => components?.securitySchemes?.[name]).filter(isObject)
 }
 
-/** Reports paths that are not served, or that the router can't tell apart. */
+/** Reports unservable paths, and paths the router can't tell apart. */
 export function checkPaths({ root, diagnostics }: Context, listed: readonly Listed[]): void {
   for (const path of Object.keys({ ...root.paths }))
     if (!path.startsWith('x-') && !PATH.test(path)) diagnostics.error(root, SEGMENT, 'paths', path)
@@ -71,7 +71,7 @@ export function checkPaths({ root, diagnostics }: Context, listed: readonly List
   }
 }
 
-/** The form of a path by which the router tells paths apart: starts and ends of segments, without names of parameters. */
+/** The shape of a path for the router: starts and ends of segments, without names of parameters. */
 function shapeOf(path: string): string {
   const segments = path.split('/').map((segment) => {
     const isOneParameter = /^{[^}]*}$/.test(segment)
@@ -80,7 +80,7 @@ function shapeOf(path: string): string {
   return segments.join('/')
 }
 
-/** Compiles operations. An operation that can't be compiled gets an error. @returns operations by keys such as `GET /users` */
+/** Compiles operations, and reports failing ones. @returns operations by keys such as `GET /users` */
 export function compileOperations(
   context: Context,
   listed: readonly Listed[],
@@ -110,7 +110,7 @@ export function compileOperations(
   return operations
 }
 
-/** @param ids the ids of the operations before; the id of this operation is added */
+/** Reports missing and repeated names. @param ids the ids of earlier operations; this id is added */
 function checkName(
   diagnostics: Diagnostics,
   { operation }: Listed,
@@ -130,7 +130,7 @@ function checkName(
   ids.add(id)
 }
 
-/** Reports parameters of the path that are not described, and described ones that it does not have: perhaps it is one misspelt. */
+/** Reports undescribed and unused parameters of the path. Both together are an error: one name is probably misspelt. */
 function checkPathParameters(diagnostics: Diagnostics, listed: Listed): void {
   const { operation } = listed
   const { unused, undescribed } = comparePath(listed)
@@ -147,7 +147,7 @@ function checkPathParameters(diagnostics: Diagnostics, listed: Listed): void {
   for (const name of undescribed)
     diagnostics.warn(
       operation,
-      `the parameter {${name}} of the path is not described: it is a text`,
+      `the parameter {${name}} of the path is not described: it is a string`,
     )
 }
 
@@ -156,7 +156,7 @@ function checkLocalServers({ root, diagnostics }: Context, listed: Listed): void
   if (node !== root) checkServers(diagnostics, node)
 }
 
-/** Reports servers whose paths are not served. */
+/** Warns of servers with unserved paths. */
 function checkServers(diagnostics: Diagnostics, node: Pick<openapi.PathItem, 'servers'>): void {
   const servers = usableServers(node)
   const prefix = prefixOf(node)
@@ -173,10 +173,10 @@ function checkServers(diagnostics: Diagnostics, node: Pick<openapi.PathItem, 'se
       diagnostics.warn(server, `only the path of the first server is served: ${prefix}/`, 'url')
 }
 
-/** An address with a scheme or without one, with a path that can be served. */
+/** An address, absolute or relative, with a servable path. */
 const SERVER = /^(\.{0,2}|[a-z][a-z\d+.-]*:\/\/[^/]+)(\/[\w.~!$&'()+,;=@:-]+)*\/?$/i
 
-/** The address of a server with the defaults of its variables. */
+/** The address of a server, with variables replaced by their defaults. */
 function writtenUrl({ url, variables }: Server): string {
   return url.replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '*')
 }

@@ -1,4 +1,4 @@
-// Compiles the parameters of an operation, and reports those that can't be sent as described.
+// Compiles the parameters of an operation, and reports values no request can send as described.
 import type { Parameter, Requirement } from '@plant-store/engine/for-compiler'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from '../read/document.ts'
@@ -13,7 +13,6 @@ import {
   UNREADABLE,
 } from '../schemas/shapes.ts'
 
-/** Compiles the parameters of an operation. */
 export function readParameters(
   context: Context,
   described: readonly openapi.Parameter[],
@@ -36,17 +35,16 @@ export function readParameters(
 }
 
 const AMBIGUOUS =
-  'has all names of the query that nothing else has: beside another such object write "style: deepObject", or "content"'
+  'takes all other names of the query: beside another object like it, write "style: deepObject", or "content"'
 
-/** The schema of a parameter that has none. */
-const TEXT = { type: 'string' }
+/** Stands in for a missing schema. */
+const STRING_SCHEMA = { type: 'string' }
 
-/** Compiles a parameter. */
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
   const { in: place, name, allowEmptyValue = false } = parameter
   const sentAs = sentAsOf(parameter)
   const described = sentAs === 'json' ? readContent(context, parameter) : parameter
-  const { schema = sentAs === 'json' ? true : TEXT } = described
+  const { schema = sentAs === 'json' ? true : STRING_SCHEMA } = described
   checkValue(context, parameter, sentAs)
   const id = context.schemas.add(schema)
   context.schemas.addExamples(described, id)
@@ -61,14 +59,13 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   }
 }
 
-/** A path has all its parameters. */
 function isRequired({ in: place, required = false }: openapi.Parameter): boolean {
   return place === 'path' || required
 }
 
 type SentAs = Parameter['sentAs']
 
-/** A list in a header is always `a,b`. */
+/** The serialization of a parameter; undefined for a string, and for a repeated name. Lists in headers are always `a,b`. */
 function sentAsOf(parameter: openapi.Parameter): SentAs {
   const { in: place, content, style, schema = true } = parameter
   if (content !== undefined) return 'json'
@@ -83,30 +80,30 @@ function objectSentAs(parameter: openapi.Parameter): SentAs {
   return parameter.in === 'query' ? 'members' : 'assignments'
 }
 
-/** Whether a list or an object is sent in several parts. It is the default of the style `form` only. */
+/** Whether a list or an object is sent as several parameters. This is the default of the style `form` only. */
 function isExploded({ in: place, explode }: openapi.Parameter): boolean {
   return explode ?? (place === 'query' || place === 'cookie')
 }
 
-/** Whether a value is an object, or perhaps null, which no text is. */
+/** Whether a value is an object. Null does not count, because no string is null. */
 function isObject(schema: unknown): boolean {
   const types = allowedTypes(schema).filter((type) => type !== 'null')
   return types.join() === 'object'
 }
 
-/** Whether a parameter is an object whose members are sent by their names, and may have names that are not described. */
+/** Whether an object in the query takes undescribed names, too: its properties are sent by their names. */
 function isOpen(parameter: openapi.Parameter): boolean {
   if (sentAsOf(parameter) !== 'members') return false
   const { schema } = parameter
   return namesOf(schema).length === 0 || otherSchemasOf(schema).length > 0
 }
 
-/** The names of the members that a schema describes. */
+/** The described names of properties. */
 function namesOf(schema: unknown): string[] {
   return [...fieldsOf(schema).keys()].filter((name) => name !== '')
 }
 
-/** The media type of a parameter that has `content` in the place of `schema`. */
+/** The media type of a parameter with `content`. */
 function readContent({ diagnostics }: Context, parameter: openapi.Parameter): openapi.MediaType {
   const [first, ...others] = derefEntries(parameter.content)
   const [type, media] = first ?? ['', {}]
@@ -117,12 +114,11 @@ function readContent({ diagnostics }: Context, parameter: openapi.Parameter): op
 
 const NO_JSON = 'has a content that is not served: write only application/json, or "schema"'
 
-/** Reports a value that can't be sent as described. */
 function checkValue(context: Context, parameter: openapi.Parameter, sentAs: SentAs): void {
   const { in: place, name } = parameter
   if (sentAs === 'json') return
-  const isText = sentAs === undefined || sentAs === 'list'
-  const fault = isText ? textFault(parameter) : memberFault(parameter, sentAs)
+  const isString = sentAs === undefined || sentAs === 'list'
+  const fault = isString ? stringFault(parameter) : objectFault(parameter, sentAs)
   const isSplit = place === 'cookie' && sentAs !== undefined && isExploded(parameter)
   const text = fault ?? (isSplit ? SPLIT : undefined)
   if (text === undefined) return
@@ -131,22 +127,21 @@ function checkValue(context: Context, parameter: openapi.Parameter, sentAs: Sent
 
 const SPLIT = 'is one cookie: write "explode: false", or "type: string"'
 
-function textFault({ schema }: openapi.Parameter): string | undefined {
+function stringFault({ schema }: openapi.Parameter): string | undefined {
   return isReadable(schema ?? true, 'parameter') ? undefined : UNREADABLE
 }
 
-/** What is wrong with an object whose members are sent as texts. With commas around it a member can't be a list. */
-function memberFault({ schema }: openapi.Parameter, sentAs: SentAs): string | undefined {
+/** The error of an object with properties sent as strings. Between commas, a property can't be a list. */
+function objectFault({ schema }: openapi.Parameter, sentAs: SentAs): string | undefined {
   const hasCommas = sentAs === 'pairs' || sentAs === 'assignments'
-  const isFlat = propertySchemasOf(schema).every((member) => {
-    const isList = allowedTypes(member).includes('array')
-    return isReadable(member, 'parameter') && !(hasCommas && isList)
+  const isFlat = propertySchemasOf(schema).every((property) => {
+    const isList = allowedTypes(property).includes('array')
+    return isReadable(property, 'parameter') && !(hasCommas && isList)
   })
-  if (!isObject(schema)) return NO_MEMBERS
+  if (!isObject(schema)) return NO_OBJECT
   if (isFlat) return undefined
-  return hasCommas ? NO_LISTS : NO_MEMBERS
+  return hasCommas ? NO_LISTS : NO_OBJECT
 }
 
-const NO_MEMBERS = 'needs "type: object", with members that a text can have, or "content"'
-const NO_LISTS =
-  'needs members that a text without commas can have: no list, no object. Or "content"'
+const NO_OBJECT = 'needs "type: object", with properties of a simple type, or "content"'
+const NO_LISTS = 'needs properties that are no lists and no objects, or "content"'
