@@ -1,4 +1,5 @@
-// Creates the tables of collections, also beside other replicas, and finds the columns of those that exist.
+// Creates the tables of collections, also beside other replicas, and finds the columns of existing
+// ones.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ACCESS_TOKENS,
@@ -19,10 +20,13 @@ export interface TableInfo {
   readonly columns: readonly [owner: string, key: string, item: string]
 }
 
-/** The table in which the version before kept access tokens, and its columns. */
+/** The previous version's table of access tokens, and its columns. */
 const OLD_TOKENS = 'tokens'
 const OLD_COLUMNS = ['digest', 'caller', 'created', 'expires', 'scopes']
-/** Writes the old tokens as auth/access-tokens.ts of the engine does, to the letter: `copy` compares texts. */
+/**
+ * Writes the old tokens exactly as auth/access-tokens.ts of the engine does: `copy` compares
+ * strings.
+ */
 const TAKE_OVER = `
   INSERT INTO "${ACCESS_TOKENS}"
   SELECT '${TOKENS_OWNER}', left(encode(digest, 'hex'), 16),
@@ -31,25 +35,30 @@ const TAKE_OVER = `
     || ',"scopes":' || to_json(coalesce(scopes, ''))::text || '}'
   FROM ${OLD_TOKENS}`
 /**
- * Error codes if another process makes the same change at the same time: the object exists now, or the table is distributed
- * now (42P16).
+ * Error codes if another process makes the same change at the same time: the object exists now, or
+ * the table is distributed now (42P16).
  */
 const RACES = /^(23505|42P07|42710|XX000|40P01|42P16)$/
-/** Error codes if another attempt can't help: wrong credentials, no such database, no permission. */
+/**
+ * Error codes if another attempt can't help: wrong credentials, no such database, no permission.
+ */
 const REFUSALS = /^(28|3D|42501)/
-/** Milliseconds to wait for a server that is starting. */
+/** Milliseconds to wait for a starting server. */
 const START_TIMEOUT = 10_000
-/** Milliseconds to wait for processes that make the same tables: on several nodes a table takes seconds. */
+/**
+ * Milliseconds to wait for other processes making the same tables: on several nodes a table takes
+ * seconds.
+ */
 const RACE_TIMEOUT = 60_000
 
 type SchemaPool = Pick<Pool, 'write' | 'dialect'>
 
 /**
- * Creates the tables that the database lacks. Several processes may call this at the same time. Waits for a
- * server that is starting. A table that the version before could not use needs another name: in a rolling
- * update, that version works beside this one.
+ * Creates missing tables. Several processes may call this at the same time. Waits for a starting
+ * server. A table unusable for the previous version needs another name: in a rolling update, both
+ * versions run.
  * @throws {StoreUnavailable}
- * @throws {Error} for a database that this program can't work with
+ * @throws {Error} for an unusable database
  */
 export async function prepareSchema(
   pool: SchemaPool,
@@ -69,7 +78,10 @@ export async function prepareSchema(
   }
 }
 
-/** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
+/**
+ * Each statement is safe to run twice, also at the same time, so a process killed midway leaves
+ * nothing to undo.
+ */
 async function createTables(pool: SchemaPool, collections: Collections): Promise<TableInfo[]> {
   const query = pool.write
   await assertUtf8(query)
@@ -105,7 +117,10 @@ async function assertUtf8(query: Query): Promise<void> {
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding} and must be UTF8`)
 }
 
-/** The statement that creates a table. An item is JSON text, which answers send unchanged. JSONB would change it. */
+/**
+ * The statement for creating a table. An item is a JSON string, which answers send unchanged. JSONB
+ * would change it.
+ */
 function createTable(
   { stringType }: Dialect,
   name: string,
@@ -114,12 +129,13 @@ function createTable(
 ): string {
   const keyType = key === 'text' ? stringType : 'BIGINT'
   const columns = `owner ${stringType} NOT NULL, key ${keyType} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`
-  // One transaction: only the process that makes the table copies the tokens. A token that is revoked later stays revoked.
+  // One transaction: only the process that makes the table copies the tokens. A token revoked later
+  // stays revoked.
   if (takeOver) return `CREATE TABLE "${name}" (${columns}); ${TAKE_OVER}`
   return `CREATE TABLE IF NOT EXISTS "${name}" (${columns})`
 }
 
-/** The columns of a table that an earlier version made have other names, in the same order. */
+/** The columns of an existing table in their order. Earlier versions gave them other names. */
 function infoOf(name: string, type: KeyType, table: Columns | undefined): TableInfo {
   if (table === undefined) return { name, type, columns: ['"owner"', '"key"', '"item"'] }
   const [, keyType] = table.types
@@ -134,7 +150,6 @@ interface Columns {
   readonly types: readonly string[]
 }
 
-/** The columns of the tables that exist. */
 async function readColumns(
   query: Query,
   tables: readonly string[],

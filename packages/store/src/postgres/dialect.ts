@@ -1,34 +1,40 @@
-// What servers that speak PostgreSQL's protocol do otherwise: Citus, YugabyteDB, CockroachDB, Aurora DSQL, and poolers. The
-// first session reads it.
+// Reads the differences between servers with PostgreSQL's protocol, in the first session: Citus,
+// YugabyteDB, CockroachDB, Aurora DSQL, and poolers.
 //
-// The statements in sql.ts hold to what all of them take. SPQR takes no alias of a table to insert into, and no WINDOW clause.
+// The statements in sql.ts work on all of them. For SPQR, no INSERT has an alias for its table, and
+// there is no WINDOW clause.
 import type pg from 'pg'
 import { errorCode } from './retries.ts'
 
-/** What depends on the server. */
+/** The properties of a server. */
 export interface Dialect {
-  /** The type of a string that is compared by bytes. */
+  /** The type of strings compared by bytes. */
   readonly stringType: string
-  /** Whether the server distributes tables over nodes: what has one owner is on one of them. */
+  /** Whether the server distributes tables over nodes: all rows of one owner are on one of them. */
   readonly isDistributed: boolean
-  /** Text before a statement that makes a table. */
+  /** SQL before a statement that makes a table. */
   readonly beforeTable: string
   /** The plans of statements with a name: `plan_cache_mode`. */
   readonly plans: 'auto' | 'force_generic_plan'
-  /** The setting that ends the wait of a statement for another one, and its part of the time of an operation. */
+  /**
+   * The setting to end the wait of one statement for another, and its part of the time of an
+   * operation.
+   */
   readonly waitLimit: readonly [setting: 'lock_timeout' | 'statement_timeout', part: number]
   /** Whether any session sees the processes of all others. */
   readonly showsProcesses: boolean
 }
 
-/** Runs a statement in a session. */
 type Query = (text: string) => Promise<pg.QueryResult<Readonly<Record<string, unknown>>>>
 
 const DETECT = `SELECT version() AS product, to_regclass('pg_dist_partition') IS NOT NULL AS citus,
   to_regclass('sys.iam_pg_role_mappings') IS NOT NULL AS dsql`
 /** In a YugabyteDB, making a table takes longer than a statement of an operation may. */
 const ALLOW_A_MINUTE = 'SET LOCAL statement_timeout = 60000; '
-/** Where the server says that a row of an index is too long: Aurora DSQL takes 1 KiB for owner and key together. */
+/**
+ * The error code for a row of an index that is too long. Aurora DSQL takes 1 KiB for owner and key
+ * together.
+ */
 const TOO_LARGE = '54000'
 
 async function readDialect(query: Query): Promise<Dialect> {
@@ -43,9 +49,11 @@ async function readDialect(query: Query): Promise<Dialect> {
     isDistributed: isCitus,
     beforeTable: isYugabyte ? ALLOW_A_MINUTE : '',
     plans: isCitus ? 'auto' : 'force_generic_plan', // Citus can't route a generic plan
-    // In YugabyteDB, whose commits wait for a majority, `lock_timeout` does not bound the wait for a lock.
+    // In YugabyteDB, whose commits wait for a majority, `lock_timeout` does not bound the wait for
+    // a lock.
     waitLimit: isYugabyte ? ['statement_timeout', 1 / 2] : ['lock_timeout', 1 / 10],
-    // The next connection may lead to another node of a YugabyteDB, which knows nothing of this process.
+    // The next connection may lead to another node of a YugabyteDB, which knows nothing of this
+    // process.
     showsProcesses: !isYugabyte,
   }
 }
@@ -66,29 +74,33 @@ export class DialectReader {
   }
 }
 
-/** A statement, and its parameters. */
 type Call = readonly [text: string, values: unknown[]]
 
-/** Distributes a table by a column, where that was not done. Citus runs a statement of one owner on one node. */
+/**
+ * Distributes a table by a column, unless it is distributed. Citus runs a statement of one owner on
+ * one node.
+ */
 export function distribute(table: string, column: string): Call {
   const text = `SELECT create_distributed_table($1, $2)
     WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
   return [text, [table, column]]
 }
 
-/** Puts a table on each node of a Citus, where that was not done. */
+/** Puts a table on each node of a Citus, unless it is there. */
 export function putOnAllNodes(table: string): Call {
   const text = `SELECT create_reference_table($1)
     WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
   return [text, [table]]
 }
 
-/** Whether the server refuses an owner and a key because they are together too long. */
+/** Whether the server refuses an owner and a key as too long together. */
 export function isKeyTooLong(error: unknown): boolean {
   return errorCode(error) === TOO_LARGE
 }
 
-/** The process of a session as its first message has named it. A pooler invents one; some name none. */
+/**
+ * The process named in the first message to a session. Poolers invent one; some servers name none.
+ */
 export function processOf(session: pg.Client): number {
   return 'processID' in session ? Number(session.processID) : 0
 }

@@ -1,10 +1,11 @@
 // The connections to PostgreSQL, each for one statement at a time. The rules:
 //
-// 1. A caller has an answer by its deadline, whatever its connection does. Then it is StoreUnavailable: 503.
-// 2. A connection whose statement has no answer is closed, and never used again. Its server process may live on, for example
-//    while it waits for a standby: it is lost.
-// 3. While more processes are lost than a pool may have connections, the pool opens none. So the server never has more than
-//    twice as many processes of a pool as it may have connections, besides those that it lets in at a start.
+// 1. A caller has an answer by its deadline, whatever its connection does: StoreUnavailable, 503.
+// 2. If a statement has no answer, its connection is closed, and never used again. Its server
+// process may live on, for example while it waits for a standby: it is lost.
+// 3. With more lost processes than a pool may have connections, the pool opens none. So the server
+// never has more than twice as many processes of a pool as it may have connections, besides those
+// it lets in at a start.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import {
@@ -21,13 +22,13 @@ import {
   classify,
   isUnprepared,
   isUnsupported,
-  type Kind,
+  type StatementKind,
   NoConnection,
   repeat,
 } from './retries.ts'
 import { type Row, Session, type SessionConfig, type SetUp } from './session.ts'
 
-/** The result of a statement: its rows, and how many rows it returned or wrote. */
+/** The result of a statement: its rows, and the number of returned or written rows. */
 type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
 
 /**
@@ -37,45 +38,53 @@ type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
 export type Query = (text: string, values?: unknown[], timeout?: number) => Promise<Result>
 
 /**
- * Runs a statement once for each row of parameters, in one transaction. The server parses and plans it once for each connection,
- * and never plans it anew: the primary key must be the only sensible plan, however large the table is.
+ * Runs a statement once for each row of parameters, in one transaction. The server parses and plans
+ * it once for each connection, and never plans it anew: the primary key must be the only sensible
+ * plan, however large the table is.
  * @param timeout milliseconds until it fails, repetitions included
  * @returns the rows for each row of parameters
  */
 export type QueryEach = (statement: Statement, calls: Calls, timeout: number) => Promise<Cells[][]>
 
 /**
- * Milliseconds for a connection to open. A server that lets nobody in ends a start after a minute (`authentication_timeout`):
- * with more than half of that, it never has more than two for each connection.
+ * Milliseconds for a connection to open. A server that lets nobody in ends a start after a minute
+ * (`authentication_timeout`). With more than half a minute here, it never has more than two for
+ * each connection.
  */
 const START_TIMEOUT = 35_000
 /** Milliseconds of silence after which TCP asks whether the server is there. */
 const KEEP_ALIVE_DELAY = 10_000
 
-/** Runs statements. Errors that may be temporary become StoreUnavailable. */
+/** Runs statements. Errors become StoreUnavailable if they may be temporary. */
 export class Pool {
   /** Milliseconds for an operation. */
   readonly timeout: number
-  /** Whether the URL says that a pooler keeps each owner on one of several servers. */
+  /** Whether, by the URL, a pooler keeps each owner on one of several servers. */
   readonly isSharded: boolean
   /** The number of reads that can run beside the most writes. */
   readonly parallelReads: number
   /** The number of writes that can run at a time. */
   readonly parallelWrites: number
-  /** Writes have connections of their own, because they may wait for a standby. A pool of one connection is for both. */
+  /**
+   * Other connections than for reads, because writes may wait for a standby. A pool of one
+   * connection is for both.
+   */
   readonly #reads: pg.Pool
   readonly #writes: pg.Pool
   readonly #log: Pick<StoreEvents['log'], 'error'> | undefined
   readonly #dialects = new DialectReader()
   #ended: Promise<void> | undefined
-  /** The statements that the server does not support, until they succeed: then something else was the reason, such as a trigger. */
+  /**
+   * Statements unsupported by the server. If one succeeds later, the reason was something else,
+   * such as a trigger.
+   */
   readonly #unsupported = new Map<string, StoreUnavailable>()
-  /** Those of them that were logged. */
+  /** The logged ones of them. */
   readonly #logged = new Set<string>()
 
   /**
    * @param url in libpq's format
-   * @param log gets the text of a statement that the server does not support
+   * @param log gets the SQL of unsupported statements
    * @throws {Error} if the URL can't be used
    */
   constructor(
@@ -105,28 +114,31 @@ export class Pool {
   readonly read: Query = (text, values = [], timeout) =>
     this.#run('read', text, (session) => runQuery(session, text, values, timeout), timeout)
 
-  /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
+  /**
+   * Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or
+   * not.
+   */
   readonly write: Query = (text, values = [], timeout) =>
     this.#run('write', text, (session) => runQuery(session, text, values, timeout), timeout)
 
-  /** Like `read`. */
   readonly readEach: QueryEach = (statement, calls, timeout) =>
     this.#run('read', statement.text, (session) => runEach(session, statement, calls), timeout)
 
-  /** Runs a statement that writes, and undoes it: nobody sees a row of it, and it waits for no standby. */
+  /**
+   * Runs a statement that writes, and undoes it: nobody sees its rows, and it waits for no standby.
+   */
   readonly tryEach: QueryEach = (statement, calls, timeout) =>
     this.#run('read', statement.text, (session) => runUndone(session, statement, calls), timeout)
 
-  /** Like `write`. */
   readonly writeEach: QueryEach = (statement, calls, timeout) =>
     this.#run('write', statement.text, (session) => runEach(session, statement, calls), timeout)
 
-  /** @throws {StoreUnavailable} if the server has refused a statement that it does not support */
+  /** @throws {StoreUnavailable} if the server has refused a statement as unsupported */
   assertSupported(): void {
     for (const unsupported of this.#unsupported.values()) throw unsupported
   }
 
-  /** What depends on the server. @throws {Error} before the first statement has run */
+  /** @throws {Error} before the first statement has run */
   get dialect(): Dialect {
     return this.#dialects.current
   }
@@ -142,7 +154,10 @@ export class Pool {
     return stats
   }
 
-  /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
+  /**
+   * Waits for the statements under way, up to the timeout, and closes all connections. May be
+   * called again.
+   */
   end(): Promise<void> {
     return (this.#ended ??= this.#end())
   }
@@ -157,7 +172,7 @@ export class Pool {
   }
 
   async #run<Value>(
-    kind: Kind,
+    kind: StatementKind,
     text: string,
     run: Run<Value>,
     timeout = this.timeout,
@@ -184,8 +199,11 @@ export class Pool {
     this.#log?.error({ err: error, statement }, 'the server does not support a statement')
   }
 
-  /** Runs a statement when it has a connection. @param deadline after which it is not sent, on the clock of `performance.now()` */
-  async #runOnce<Value>(kind: Kind, run: Run<Value>, deadline: number): Promise<Value> {
+  /**
+   * Runs a statement when it has a connection. @param deadline after which it is not sent, on the
+   * clock of `performance.now()`
+   */
+  async #runOnce<Value>(kind: StatementKind, run: Run<Value>, deadline: number): Promise<Value> {
     const session = await this.#connect(kind, deadline)
     let isBroken = false
     try {
@@ -201,7 +219,7 @@ export class Pool {
   }
 
   /** Waits for a free connection. @throws {NoConnection} if there is none in time */
-  async #connect(kind: Kind, deadline: number): Promise<PooledSession> {
+  async #connect(kind: StatementKind, deadline: number): Promise<PooledSession> {
     const pool = kind === 'write' ? this.#writes : this.#reads
     const session = await pool.connect().catch((error: unknown) => {
       throw new NoConnection(error)
@@ -215,14 +233,14 @@ export class Pool {
 type PooledSession = pg.PoolClient & Session
 type Run<Value> = (session: Session) => Promise<Value>
 
-/** @param timeout after which the connection is closed; that of the pool if absent */
+/** @param timeout after which the connection is closed; the pool's timeout if absent */
 function runQuery(
   session: Session,
   text: string,
   values: unknown[],
   timeout: number | undefined,
 ): Promise<Result> {
-  const query = { text, values, query_timeout: timeout } // the types of pg do not have it
+  const query = { text, values, query_timeout: timeout } // the types of pg lack it
   return session.query<Row>(query)
 }
 
@@ -270,7 +288,9 @@ function openPool(
   return pool
 }
 
-/** Rule 1. @param deadline on the clock of `performance.now()` @throws {Error} if it passes first */
+/**
+ * Rule 1. @param deadline on the clock of `performance.now()` @throws {Error} if it passes first
+ */
 async function inTime<Value>(deadline: number, value: Promise<Value>): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>()
   const fail = () => reject(new Error('the server does not answer'))

@@ -1,13 +1,16 @@
+// Repeats failed statements, and tells by the error which may be repeated.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { reasonOf, StoreUnavailable } from '@plant-store/engine/for-store'
 
-/** The kind of a statement. */
-export type Kind = 'read' | 'write'
+export type StatementKind = 'read' | 'write'
 
 /** The most attempts to run a statement. */
 const MAX_TRIES = 5
-/** The most milliseconds before the second attempt. Before each later attempt, the wait may grow by this much. */
+/**
+ * The most milliseconds before the second attempt. Before each later attempt, the wait may grow by
+ * this much.
+ */
 const MAX_DELAY = 50
 
 /** The statement was not sent, because there is no connection. */
@@ -15,7 +18,7 @@ export class NoConnection extends Error {
   override readonly name = 'NoConnection'
 
   constructor(cause: unknown) {
-    // If all addresses of a name have failed, Node's error has no message of its own.
+    // If all addresses of a name have failed, Node's error has no message.
     super(
       cause instanceof AggregateError ? cause.errors.map(reasonOf).join(', ') : reasonOf(cause),
       { cause },
@@ -24,8 +27,9 @@ export class NoConnection extends Error {
 }
 
 /**
- * The outcome of a statement that failed. `undone`: it may be repeated. `unknown`: it may be done, or may still run. `refused`:
- * the server can't run it now. After `unknown` the connection must not be used again.
+ * The outcome of a failed statement. `undone`: it may be repeated. `unknown`: it may be done, or
+ * may still run. `refused`: the server can't run it now. After `unknown` the connection must not be
+ * used again.
  */
 type Outcome = 'undone' | 'unknown' | 'refused' | 'other'
 
@@ -33,20 +37,26 @@ type Outcome = 'undone' | 'unknown' | 'refused' | 'other'
 const CONFLICT = /^(40001|40P01)$/
 /** The connection is lost, the server takes no writes, or it shuts down. */
 const LOST = /^(08|25006|40|57P)/
-/** The server has lost its connection to another node. Its own clients stay. */
+/** The server has lost its connection to another node, but not to its clients. */
 const NODE_LOST = /^08/
-/** No such table, not permitted, by a constraint or a trigger, out of resources, locked, cancelled, I/O error, not supported. */
+/**
+ * No such table, not permitted, by a constraint or a trigger, out of resources, locked, cancelled,
+ * I/O error, not supported.
+ */
 const REFUSED = /^(42P01|42501|23|P0|53|55P03|57014|58|0A000)/
-/** The refusals of a single statement. Others, with other parameters, may be done. */
+/** The refusals of a single statement. With other parameters it may succeed. */
 const OF_STATEMENT = /^(42501|23|P0|53|55P03|57014|58|0A000)/
 /** The wait for a lock took too long. */
 const LOCKED = '55P03'
-/** A wait took too long, or was cancelled. Some servers bound the whole statement: `waitLimit` in dialect.ts. */
+/**
+ * A wait took too long, or was cancelled. Some servers bound the whole statement: `waitLimit` in
+ * dialect.ts.
+ */
 const HELD_UP = /^(55P03|57014)$/
 /** Another session has the name of a prepared statement. */
 const UNPREPARED = /^(26000|42P05)$/
 const NOT_SUPPORTED = '0A000'
-/** The function of the server that says 0A000 of a prepared statement whose plan is outdated. */
+/** With this routine of the server, 0A000 means an outdated plan of a prepared statement. */
 const REPLAN = 'RevalidateCachedQuery'
 
 export function classify(error: unknown): Outcome {
@@ -64,7 +74,7 @@ export function isUnprepared(error: unknown): boolean {
   return UNPREPARED.test(errorCode(error)) || isOutdated(error)
 }
 
-/** Whether the server can't run the statement, whenever it is sent. */
+/** Whether the server can never run the statement. */
 export function isUnsupported(error: unknown): boolean {
   return errorCode(error) === NOT_SUPPORTED && !isOutdated(error)
 }
@@ -80,8 +90,8 @@ export function isHeldUp(error: unknown): boolean {
 }
 
 /**
- * Whether a transaction has failed because of one of its statements, so that the others may be done without it. A server
- * process that ends, or a connection that does not open, fails all.
+ * Whether a transaction has failed because of one of its statements, so the others may be done
+ * without it. The end of a server process, or a failed connection, fails all.
  */
 export function isOfStatement(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return true
@@ -109,19 +119,19 @@ function serverError(error: unknown): pg.DatabaseError | undefined {
   return error instanceof Error && error.cause !== undefined ? serverError(error.cause) : undefined
 }
 
-function canRepeat(kind: Kind, outcome: Outcome, error: unknown): boolean {
+function canRepeat(kind: StatementKind, outcome: Outcome, error: unknown): boolean {
   if (outcome === 'undone') return true
   if (kind === 'write') return false
   return outcome === 'unknown' || isLocked(error) // nobody waits for a read that waits for a lock
 }
 
 /**
- * Runs a statement. Repeats it after a fault that allows it.
- * @param deadline when it fails, on the clock of `performance.now()`
+ * Runs a statement, and repeats it after a fault that allows it.
+ * @param deadline for all attempts, on the clock of `performance.now()`
  * @throws {StoreUnavailable} for a fault that may be temporary
  */
 export async function repeat<Value>(
-  kind: Kind,
+  kind: StatementKind,
   deadline: number,
   run: () => Promise<Value>,
 ): Promise<Value> {

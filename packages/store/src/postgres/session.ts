@@ -8,35 +8,44 @@ import { reasonOf } from '@plant-store/engine/for-store'
 import { type Dialect, type DialectReader, processOf } from './dialect.ts'
 import { type Host, type Hosts, isSocket } from './hosts.ts'
 
-/** A row of a result, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Milliseconds until a server must answer the first packet. The start of a session may then take longer. */
+/**
+ * Milliseconds until a server must answer the first packet. The start of a session may then take
+ * longer.
+ */
 const ANSWER_TIMEOUT = 2000
-/** Milliseconds until a server must have ended a session that can't be used. */
+/** Milliseconds until a server must have ended an unusable session. */
 const END_TIMEOUT = 5000
-/** The error of a connection that is not as `channel_binding=require` says. */
+/** The message if a connection breaks `channel_binding=require`. */
 const UNBOUND = 'channel_binding=require: the server does not bind the password to its TLS'
-/** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+/**
+ * Asks whether the server has TLS:
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html
+ */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
-/** Names a server process of `pg_stat_activity`, also after another one got its id. */
+/** Names a server process of `pg_stat_activity`, even after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
 /**
- * Ends server processes ($1) that wait for their client: after packets that were swallowed they would stay until TCP gives up.
- * Returns the processes that still live.
+ * Ends server processes ($1) that wait for their client: if packets were lost, they would stay
+ * until TCP gives up. Returns the living ones.
  */
 const END_LOST = `SELECT ${BACKEND} AS backend,
   CASE WHEN wait_event = 'ClientRead' THEN pg_terminate_backend(pid) END
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
-/** During a statement the server polls whether its client is there, and ends if not. On Windows it can't. */
+/**
+ * During a statement the server polls whether its client is there, and ends if not. On Windows it
+ * can't.
+ */
 const CHECK_CLIENT = `SET client_connection_check_interval = '100ms'`
 
 /**
  * The settings of a session: https://www.postgresql.org/docs/current/runtime-config.html
  *
- * Statements with a name are planned once, perhaps while the table is empty. With these settings that plan uses the primary
- * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
- * (JIT) a statement that reads 20 of a million, for longer than it runs.
+ * Statements with a name are planned once, perhaps while the table is empty. With these settings
+ * the plan uses the primary key, as it must when the table has grown. By the plan, a statement
+ * reads a tenth of a caller's items: the server would compile it (JIT), which takes longer than to
+ * read 20 of a million.
  */
 const SETTINGS = {
   enable_seqscan: 'off',
@@ -49,21 +58,20 @@ const SETTINGS = {
 }
 
 export interface SessionConfig extends pg.ClientConfig {
-  /** The servers; that of pg if absent. */
+  /** The default of pg if absent. */
   readonly hosts?: Hosts | undefined
-  /** Whether a password must be bound to its TLS: `channel_binding=require`. */
+  /** `channel_binding=require`: whether the password must be bound to the connection's TLS. */
   readonly isBound?: boolean | undefined
   /** A file with the password. None if absent or empty. */
   readonly passwordFile?: string | undefined
 }
 
-/** How a session is set up. */
 export interface SetUp {
   /** Milliseconds for a statement. */
   readonly timeout: number
-  /** The server processes of connections that were closed. Processes that have ended are removed. */
+  /** The server processes of closed connections. Ended processes are removed. */
   readonly lost: Set<string>
-  /** The most of these processes that may live. */
+  /** The most living ones of these processes. */
   readonly mostLost: number
   readonly dialects: DialectReader
 }
@@ -74,7 +82,10 @@ export class Session extends pg.Client {
   isPrepared = false
   /** The server process; absent until it is known, and behind a pooler, which shares it. */
   backend: string | undefined
-  /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
+  /**
+   * Whether an administrator has cancelled the wait for a standby: the server reports success, and
+   * sends this warning.
+   */
   isUnsafe = false
   readonly #passwordFile: string
   readonly #hosts: Hosts | undefined
@@ -98,8 +109,9 @@ export class Session extends pg.Client {
   }
 
   /**
-   * Connects to a server that answers. Packets to a server that is silent may arrive later, and begin a session there. And
-   * after packets that were swallowed, the first connection would wait for the whole time of a start.
+   * Connects to a server after it has answered a first packet. Otherwise, packets to a silent
+   * server might arrive later, and begin a session there; and after lost packets, the first
+   * connection would wait for the whole time of a start.
    */
   override connect(): Promise<pg.Client>
   override connect(callback: (error?: Error) => void): void
@@ -130,7 +142,7 @@ export class Session extends pg.Client {
     try {
       await this.#configure(timeout, dialect)
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) throw error // a database that does not have these settings
+      if (!(error instanceof pg.DatabaseError)) throw error // a database without these settings
     }
     if (this.backend === undefined || lost.size === 0) return
     await this.#endLost(lost)
@@ -139,8 +151,8 @@ export class Session extends pg.Client {
   }
 
   /**
-   * Asks the server to end the session, and waits for the end: then the pool gives its place to another session. A server that
-   * is not there ends nothing, so the wait has a limit.
+   * Asks the server to end the session, and waits for the end: only then may the pool give its
+   * place to another session. A lost server ends nothing, so the wait has a limit.
    */
   async #leave(): Promise<void> {
     const { stream } = this.connection
@@ -167,7 +179,7 @@ export class Session extends pg.Client {
     this.password = text.trimEnd()
   }
 
-  /** A server that follows another one takes no writes. */
+  /** A standby takes no writes. */
   async #assertWritable(): Promise<void> {
     const { rows } = await this.query<Row>('SHOW transaction_read_only')
     const isReadOnly = rows[0]?.['transaction_read_only'] === 'on'
@@ -176,7 +188,7 @@ export class Session extends pg.Client {
     throw new Error('the server takes no writes')
   }
 
-  /** Ends lost processes, and forgets the processes that have ended. */
+  /** Ends lost processes, and forgets the ended ones. */
   async #endLost(lost: Set<string>): Promise<void> {
     const asked = [...lost]
     const { rows } = await this.query<Row>(END_LOST, [asked])
@@ -185,8 +197,8 @@ export class Session extends pg.Client {
   }
 
   /**
-   * The server ends a wait for a lock early: a statement may hold up others, see held-owners.ts. It must not end the wait for a
-   * synchronous standby: the commit would be visible, but not safe.
+   * The server ends a wait for a lock early: a statement may hold up others, see held-owners.ts. It
+   * must not end the wait for a synchronous standby: the commit would be visible, but not safe.
    */
   async #configure(timeout: number, dialect: Dialect): Promise<void> {
     const [waitLimit, part] = dialect.waitLimit
@@ -205,7 +217,7 @@ export class Session extends pg.Client {
   }
 }
 
-/** The configuration of a session at the server that has its turn. A socket needs no TLS, as in libpq. */
+/** The configuration of a session at the current server. A socket needs no TLS, as in libpq. */
 function configOf(config: SessionConfig | undefined): pg.ClientConfig | undefined {
   if (config?.hosts === undefined) return config
   const { current } = config.hosts
@@ -215,8 +227,9 @@ function configOf(config: SessionConfig | undefined): pg.ClientConfig | undefine
 }
 
 /**
- * Ends a connection that would send a password which is not bound to its TLS, or none. As libpq does for
- * `channel_binding=require`: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CHANNEL-BINDING
+ * Ends a connection before it sends a password not bound to its TLS, or none, as libpq does for
+ * `channel_binding=require`:
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CHANNEL-BINDING
  */
 function requireBinding(connection: pg.Connection): void {
   let isBound = false
@@ -235,7 +248,10 @@ function requireBinding(connection: pg.Connection): void {
   })
 }
 
-/** Waits until a server without a first packet has TLS. Its certificate is checked by the session. @throws {Error} */
+/**
+ * Waits until a server without a first packet has TLS. Its certificate is checked by the session.
+ * @throws {Error}
+ */
 async function awaitTls(host: string, port: number): Promise<void> {
   const options = { port, host, ALPNProtocols: ['postgresql'], rejectUnauthorized: false }
   const socket = tls.connect({ ...options, ...(net.isIP(host) === 0 && { servername: host }) })
@@ -247,7 +263,7 @@ async function awaitTls(host: string, port: number): Promise<void> {
   }
 }
 
-/** Waits until the server of an address answers a packet that begins no session. @throws {Error} if it does not */
+/** Waits until a server answers a packet that begins no session. @throws {Error} if it does not */
 async function awaitAnswer(host: string, port: number): Promise<void> {
   const socket = host.startsWith('/')
     ? net.connect(`${host}/.s.PGSQL.${port}`)

@@ -1,20 +1,24 @@
+// The SQL statements for the table of a collection.
 import type { TableInfo } from './create-tables.ts'
 import type { Statement } from './pipeline.ts'
 
-/** The most rows that `entries` returns. */
+/** In rows. */
 const MAX_ENTRIES = 500
 
 /**
- * The statements of a table. Each has one owner, as its first parameter: a database that shards by owner runs it on one node.
- * They are as plain as poolers that shard must read them: see dialect.ts.
- * `entries` alone reads all owners. A write returns the item that it wrote or deleted.
+ * Makes the statements of a table. Each has one owner as its first parameter, so a database sharded
+ * by owner runs it on one node; only `entries` reads all owners. They are plain enough for the
+ * parsers of poolers: see dialect.ts. A write returns the written or deleted item.
  */
 export function statements({ name, type, columns: [owner, key, item] }: TableInfo) {
   const keyType = type === 'text' ? 'text' : 'int8'
   const named = (kind: string, text: string): Statement => ({ name: `${name}_${kind}`, text })
   const isKey = `${owner} = $1 AND ${key} = $2`
   return {
-    /** Parameters: owner, key, item. If an item exists, it is updated to itself: that locks the row and returns it. */
+    /**
+     * Parameters: owner, key, item. An existing item is updated to itself, which locks the row and
+     * returns it.
+     */
     create: named(
       'create',
       `INSERT INTO "${name}" (${owner}, ${key}, ${item}) VALUES ($1, $2, $3)
@@ -30,8 +34,9 @@ export function statements({ name, type, columns: [owner, key, item] }: TableInf
     /** Parameters: owner, key. */
     find: named('find', `SELECT ${item} FROM "${name}" WHERE ${isKey}`),
     /**
-     * Reads a chunk, and the row after it if there is one: the text of its items, how many they are, its last key, and how many
-     * rows were read. Parameters: owner, least key, most rows with the one after, length in bytes, greatest key or null.
+     * Reads a chunk, and the row after it if there is one. Returns the items as a string, their
+     * number, the last key, and the number of rows read. Parameters: owner, least key, most rows
+     * with the one after, length in bytes, greatest key or null.
      */
     chunk: named(
       'chunk',

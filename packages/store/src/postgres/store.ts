@@ -102,7 +102,9 @@ export class PostgresStore implements Database {
   }
 }
 
-/** Makes the tables. @throws {Error} if the server shards, and does not route what has one owner */
+/**
+ * Makes the tables. @throws {Error} if the server shards, and does not route statements by owner
+ */
 async function openTables(pool: Pool, collections: Collections): Promise<PostgresTable[]> {
   const tables = await prepareSchema(pool, collections)
   const pooler = pool.isSharded ? 'pooler' : 'none'
@@ -124,7 +126,10 @@ async function list(table: PostgresTable, owner: string): Promise<string> {
   return text
 }
 
-/** Writes rows of owners of its own, finds and lists them and removes them: a pooler may send each statement to another node. */
+/**
+ * Writes, finds, lists and removes rows of new owners: a pooler may send each statement to another
+ * node.
+ */
 async function assertRouted(table: PostgresTable): Promise<void> {
   const key = table.key === 'text' ? 'check' : 0n
   for (const owner of [`#check#${randomUUID()}`, `#check#${randomUUID()}`]) {

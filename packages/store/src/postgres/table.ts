@@ -1,3 +1,4 @@
+// The table of a collection on PostgreSQL.
 import { randomUUID } from 'node:crypto'
 import { CHUNK_LENGTH } from '../core/lists.ts'
 import type { Batched } from '../core/batch.ts'
@@ -20,49 +21,47 @@ import type { TableInfo } from './create-tables.ts'
 import { statements } from './sql.ts'
 import { NotDone, Writes } from './writes.ts'
 
-/** The most bytes that the statements of a batch may return. */
+/** The most bytes returned by the statements of a batch. */
 const MAX_LENGTH = 16 * CHUNK_LENGTH
 /** The most of these bytes for one owner. */
 const MAX_OWNER_LENGTH = 4 * CHUNK_LENGTH
 /** The approximate number of bytes of a row of a list. */
 const ROW_LENGTH = 1024
-/** The most bytes of an item that is found by its key: it may be as long as a request. */
+/** The most bytes of an item found by its key: it may be as long as a request. */
 const FOUND_LENGTH = 16_384
 
 const TOO_LONG = 'The owner and the key are together too long for the database'
-/** How often a delete may find no row that is there afterwards: others may create it meanwhile. */
+/** A delete may fail this often because others create the item meanwhile. */
 const MAX_DELETES = 3
-/** How many owners a ping tries, so that they are probably on different nodes. */
+/** So many that the owners of a ping are probably on different nodes. */
 const PING_OWNERS = 8
 
-/** An item to find. */
 interface Find {
   readonly owner: string
   readonly key: Key
 }
 
-/** A chunk with the least key that its first row may have, in the place of `after`; null if no key is left. */
+/** A chunk with its least possible key in the place of `after`; null if no key is left. */
 type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
 
 /**
- * Who keeps each owner on one of several nodes: nobody, the server, or a pooler before several servers. What is sent together has
- * one owner where there are nodes. A pooler gets each statement by itself.
+ * Who keeps each owner on one of several nodes: nobody, the server, or a pooler in front of several
+ * servers. With nodes, each batch has one owner. A pooler gets each statement by itself.
  */
 export type Sharding = 'none' | 'server' | 'pooler'
 
-/** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
   readonly name: string
   readonly key: KeyType
   readonly #pool: Pool
   readonly #sql: ReturnType<typeof statements>
   readonly #pingOwners: readonly string[]
-  /** A table that is on each node is read from any, and can't be written while one is lost. */
+  /** A table on all nodes is read from any, and can't be written while one is lost. */
   readonly #isOnAllNodes: boolean
   readonly #writes: Writes
-  /** Items that are looked up at the same time are found together. */
+  /** Simultaneous look-ups share a statement. */
   readonly #finds: Gatherer<Find, string | undefined>
-  /** Chunks that are requested at the same time are read together. */
+  /** Simultaneous chunks share a statement. */
   readonly #reads: Gatherer<Read, Rows>
 
   constructor(pool: Pool, info: TableInfo, sharding: Sharding) {
@@ -159,7 +158,10 @@ export class PostgresTable implements Table {
     }))
   }
 
-  /** Tries a create for some owner. @throws {Error} if it could be done for none: a node that is lost has some owners */
+  /**
+   * Tries a create for some owners. @throws {Error} if it works for none: a lost node has some of
+   * the owners
+   */
   async ping(): Promise<void> {
     const pings: Promise<unknown>[] = this.#isOnAllNodes
       ? [this.find('', 'ping')]
@@ -185,12 +187,11 @@ export class PostgresTable implements Table {
     return this.#writes.stats
   }
 
-  /** How many operations wait for a statement to be sent. */
+  /** The operations whose statement is not sent yet. */
   get waiting(): number {
     return this.#writes.waiting + this.#finds.waiting + this.#reads.waiting
   }
 
-  /** Waits until all writes are done. */
   idle(): Promise<unknown> {
     return this.#writes.idle()
   }
@@ -222,7 +223,10 @@ export class PostgresTable implements Table {
     return rows.count === 0 ? rows : { ...rows, last: this.#toKey(last) }
   }
 
-  /** The least key after another one, or of all keys. No text has U+0000: the least text after a text has U+0001 behind it. */
+  /**
+   * The least key after another one, or of all keys. No string has U+0000, so the least string
+   * after another one adds U+0001.
+   */
   #leastAfter(after: Key | undefined): Key | null {
     if (typeof after === 'string') return `${after}\u0001`
     if (after === undefined) return this.key === 'text' ? '' : INT64_MIN
@@ -234,14 +238,13 @@ export class PostgresTable implements Table {
   }
 }
 
-/** The parameters of the statement that reads a chunk. */
 function chunkCells({ owner, from, most, length, end }: Read): Cells {
   return toCells([owner, from, most + 1, length, end])
 }
 
 /**
- * Runs a batch as one transaction. If the database refuses it, the items are tried one by one: the arguments of one
- * caller fail no operation of another.
+ * Runs a batch as one transaction. If the database refuses it, the items are tried one by one: the
+ * arguments of one caller fail no operation of another.
  * @param run settles the items, or fails before it has settled one
  */
 async function runApart<Item, Value>(

@@ -1,8 +1,10 @@
 // Group commit. The rules:
 //
-// 1. Writes that arrive together, or while others are committed, share a transaction for each kind.
-// 2. If the server refuses a statement of it, the others are done without that one.
-// 3. An owner whose row somebody else holds waits in a queue of its own, until its write has succeeded.
+// 1. Writes share a transaction for each kind if they arrive together, or while others are
+// committed.
+// 2. If the server refuses a statement of it, the others are done without it.
+// 3. If somebody else locks a row of an owner, the owner waits in a separate queue until its write
+// has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Key, StoreUnavailable } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from '../core/batch.ts'
@@ -16,14 +18,17 @@ import type { statements } from './sql.ts'
 
 /** The most writes of a commit. */
 const MAX_WRITES = 500
-/** The characters of an item that cost as much as one more write. */
+/** So many characters of an item cost as much as one more write. */
 const CHARACTERS_OF_WRITE = 2048
-/** How often an update may fail to change a row that has not changed meanwhile. */
+/** An update may fail this often though its row has not changed meanwhile. */
 const MAX_UNCHANGED = 3
 
-/** The part of the time of an operation after which a write that was held up is tried again. */
+/** The part of an operation's time before the next try of a write that was held up. */
 const PAUSE = 0.02
-/** The same where there is only one connection for writes. The others have it then: four times as long as a wait for a lock. */
+/**
+ * The same with only one connection for writes. The others have it then: four times as long as a
+ * wait for a lock.
+ */
 const PAUSE_OF_ONE = 0.4
 
 /** A write that waits for its commit. */
@@ -31,39 +36,45 @@ interface Write {
   readonly kind: 'create' | 'update' | 'delete'
   readonly owner: string
   readonly key: Key
-  /** The item; nothing to delete one. */
+  /** The item; empty to delete one. */
   readonly text: string
-  /** The item that an update replaces. If another item is stored, the update is not done. */
+  /** The item to update. If another item is stored, the update is not done. */
   readonly before: string
   readonly change?: (text: string) => string | undefined
 }
 
-/** A write resolves to the item that is stored or was deleted; undefined if an update was not done, or no item was deleted. */
+/**
+ * A write resolves to the item now stored or deleted; undefined if an update was not done, or no
+ * item was deleted.
+ */
 type BatchedWrite = Batched<Write, string | undefined>
 
-/** Why a transaction was not done. @param culprit the write that was refused, if one was */
+/** Why a transaction was not done. @param culprit the refused write, if known */
 interface Refusal {
   readonly error: unknown
   readonly culprit: BatchedWrite | undefined
 }
 
-/** A write without an effect: for example a trigger, a rule or a policy of the table has swallowed it. */
+/**
+ * A write without an effect: for example, it was swallowed by a trigger, a rule or a policy of the
+ * table.
+ */
 export class NotDone extends StoreUnavailable {
   constructor(verb: 'stored' | 'updated' | 'deleted', table: string) {
     super(`the database has not ${verb} a row of ${table}: has it a trigger, a rule or a policy?`)
   }
 }
 
-/** How writes of one kind are done. */
+/** How to do writes of one kind. */
 interface Round {
   readonly kind: Write['kind']
-  /** Settles a write that was refused. */
+  /** Settles a refused write. */
   readonly refuse: (write: BatchedWrite, error: unknown) => void
-  /** Whether the write that was refused first has been left out. */
+  /** Whether the write refused first has been left out. */
   readonly isRest?: boolean
 }
 
-/** What writes need of their table. */
+/** The table of writes. */
 interface WritesOptions {
   readonly table: string
   readonly pool: Pick<Pool, 'writeEach' | 'parallelWrites' | 'timeout'>
@@ -95,7 +106,8 @@ export class Writes {
     this.#shared = gather<Write, string | undefined>(isSharded, (batch) => this.#commit(batch), {
       maxCost,
       costOf: costOfWrite,
-      // Writes to the same item go into different batches: the kinds of writes of a batch have no order.
+      // Writes to the same item go into different batches: the kinds of writes of a batch have no
+      // order.
       flowOf: idOf,
       maxCostOfFlow: 1,
       timeout,
@@ -116,18 +128,20 @@ export class Writes {
     return this.#shared.add(write, until)
   }
 
-  /** How many writes wait for their batch to begin. */
+  /** The writes whose batch has not begun. */
   get waiting(): number {
     return this.#shared.waiting + this.#held.waiting
   }
 
-  /** Waits until all writes are done. */
   async idle(): Promise<void> {
     await this.#shared.idle()
     await this.#held.idle()
   }
 
-  /** Commits a batch. The writes of owners who are held up go to their queue, and nobody waits for them. */
+  /**
+   * Commits a batch. The writes of owners who are held up go to their queue, and nobody waits for
+   * them.
+   */
   async #commit(batch: readonly BatchedWrite[]): Promise<void> {
     const [held, free] = partition(batch, ({ item }) => this.#heldOwners.has(item.owner))
     for (const write of held) this.#hold(write)
@@ -144,7 +158,9 @@ export class Writes {
     ])
   }
 
-  /** @param store writes the new item, and resolves to undefined if another item than `before` is stored */
+  /**
+   * @param store writes the new item, and resolves to undefined if the stored item is not `before`
+   */
   async #update(
     { item, deadline }: Pick<BatchedWrite, 'item' | 'deadline'>,
     store: (write: Write, deadline: number) => Promise<string | undefined>,
@@ -169,7 +185,7 @@ export class Writes {
     if (refusal !== undefined) await this.#writeRest(batch, refusal, round)
   }
 
-  /** Writes what can be done of a batch after a refusal. */
+  /** Writes the rest of a batch after a refusal. */
   async #writeRest(batch: readonly BatchedWrite[], refusal: Refusal, round: Round): Promise<void> {
     const { error, culprit } = refusal
     if (culprit !== undefined && isHeldUp(error)) {
@@ -208,7 +224,7 @@ export class Writes {
     return undefined
   }
 
-  /** Settles a write that was committed. @param rows that its statement has returned */
+  /** Settles a committed write. @param rows returned by its statement */
   #settle({ item, resolve, reject }: BatchedWrite, rows: readonly Cells[]): void {
     const isSwallowed = item.kind === 'create' && rows.length === 0
     if (isSwallowed) reject(new NotDone('stored', this.#options.table))
@@ -258,7 +274,7 @@ export class Writes {
   }
 }
 
-/** The others together, then the first one that was refused; one by one if it is not known. */
+/** The others together, then the write refused first; one by one if it is not known. */
 function withoutFirst(
   batch: readonly BatchedWrite[],
   first: BatchedWrite | undefined,
@@ -275,7 +291,6 @@ function costOfWrite({ text }: Write): number {
   return 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
 }
 
-/** The parameters of the statements that write. */
 const PARAMETERS: Readonly<Record<Write['kind'], (write: Write) => Key[]>> = {
   create: ({ owner, key, text }) => [owner, key, text],
   update: ({ owner, key, text, before }) => [owner, key, text, before],
