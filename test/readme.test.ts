@@ -59,7 +59,7 @@ t.test("the engine's README quotes the stages of a request", async (t) => {
     lines.trim().split('\n'),
   )
   const code = readFileSync('packages/engine/src/operation/operation.ts', 'utf8')
-  const stages = code.match(/^ {4}(?:const|return) .*this\.#\w+\(.*$/gm)?.map((line) => line.trim())
+  const stages = code.match(/^ {4}(?:const|return) .*this\.#[\w.]+\(.*$/gm)?.map((line) => line.trim())
   t.equal(quoted.length, 5)
   t.strictSame(
     quoted,

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { AccessTokenChecker, accessTokens } from './auth/access-tokens.ts'
-import { buildGuards, type CheckToken } from './auth/guard.ts'
+import { buildGuards, type TokenChecker } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { openCollections } from './contract/collections.ts'
 import { commonErrors } from './contract/common-errors.ts'
@@ -68,8 +68,8 @@ export async function buildApp({
     realm: product.name,
     guards: product.guards,
     timeout: config.REQUEST_TIMEOUT,
-    checkAccessToken: accessTokenCheck(product, store),
-    checkJwt: await jwtCheck(app, config),
+    accessTokens: accessTokenChecker(product, store),
+    jwts: await jwtChecker(app, config),
   })
 
   // What a request passes, in order. The first one that refuses it answers it.
@@ -79,10 +79,8 @@ export async function buildApp({
   const addOtherMethods = answerOtherMethods(app) // for 405
   // Then the requests of an operation, whose other stages are in operation/operation.ts:
   const isFromOtherSite = otherSiteCheck(config.CORS_ORIGINS, config.BASE_URL)
-  const authorizerOf: AuthorizerOf = ({ security }) => {
-    const authorizer = new Authorizer(security, makeGuard, isFromOtherSite)
-    return (exchange) => authorizer.authorize(exchange) // 401, 403 before all other checks
-  }
+  const authorizerOf: AuthorizerOf = ({ security }) =>
+    new Authorizer(security, makeGuard, isFromOtherSite) // 401, 403 before all other checks
 
   try {
     const isDraft = draft !== undefined
@@ -99,18 +97,17 @@ export async function buildApp({
   return app
 }
 
-function accessTokenCheck({ tokenPrefix }: Product, store: Store | undefined): CheckToken {
-  if (store === undefined) return () => ({ refused: 'unknown' })
-  const checker = new AccessTokenChecker(tokenPrefix, accessTokens(store))
-  return (token) => checker.check(token)
+/** Without a store there are no access tokens. */
+function accessTokenChecker({ tokenPrefix }: Product, store: Store | undefined): TokenChecker {
+  if (store === undefined) return { check: () => ({ refused: 'unknown' }) }
+  return new AccessTokenChecker(tokenPrefix, accessTokens(store))
 }
 
-/** The check of JWTs is imported only where it is needed, so that the service starts faster. */
-async function jwtCheck(app: FastifyInstance, config: Config): Promise<CheckToken | undefined> {
+/** Imported only where it is needed, so that the service starts faster. */
+async function jwtChecker(app: FastifyInstance, config: Config): Promise<TokenChecker | undefined> {
   if (config.JWT_ISSUER === '') return undefined
   const { JwtChecker } = await import('./auth/jwt.ts')
-  const checker = new JwtChecker(app, config)
-  return (token) => checker.check(token)
+  return new JwtChecker(app, config)
 }
 
 function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {

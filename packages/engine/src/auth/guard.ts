@@ -12,8 +12,14 @@ import type { Exchange } from '../http/exchange.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
 import { credentialsHider } from './redaction.ts'
 
-/** Checks a token, and finds its caller. @throws {HttpError | StoreUnavailable} */
-export type CheckToken = (token: string) => Verdict | Promise<Verdict>
+/** A verdict; a promise of one where the check takes time. */
+type Checking = Verdict | Promise<Verdict>
+
+/** Checks tokens, and finds their callers. */
+export interface TokenChecker {
+  /** @throws {HttpError | StoreUnavailable} */
+  readonly check: (token: string) => Checking
+}
 
 interface GuardOptions {
   /** The guards of the product, by the names of their schemes. */
@@ -22,26 +28,24 @@ interface GuardOptions {
   readonly realm: string
   /** Seconds for a guard of the product. */
   readonly timeout: number
-  readonly checkAccessToken: CheckToken
+  /** For the tokens that the service issues. */
+  readonly accessTokens: TokenChecker
   /** For the tokens of an identity provider, if there is one. */
-  readonly checkJwt?: CheckToken | undefined
+  readonly jwts?: TokenChecker | undefined
 }
 
 /** Makes the guards of the contract's security schemes. */
 export async function buildGuards(
   app: FastifyInstance,
-  { realm, guards = {}, timeout, checkAccessToken, checkJwt = checkAccessToken }: GuardOptions,
+  { realm, guards = {}, timeout, accessTokens, jwts = accessTokens }: GuardOptions,
 ): Promise<MakeGuard> {
-  const bearer = new BearerCheck((token) => {
-    const check = token.includes('.') ? checkJwt : checkAccessToken // Only a JWT has a dot.
-    return check(token)
-  })
+  const bearer = new BearerCheck(accessTokens, jwts)
   await bearer.register(app)
   const checkOf = (scheme: SecurityScheme): CheckCredentials => {
     const guard = Object.hasOwn(guards, scheme.name) ? guards[scheme.name] : undefined
     if (guard) return guardCheck(scheme, guard, timeout)
     if (scheme.type === 'bearer') return (_header, exchange) => bearer.check(exchange)
-    return scheme.type === 'apiKey' ? checkAccessToken : refuseUnguarded
+    return scheme.type === 'apiKey' ? (token) => accessTokens.check(token) : refuseUnguarded
   }
   return (scheme) => {
     const { type, challenge } = scheme
@@ -61,13 +65,15 @@ export async function buildGuards(
 
 /** Checks the bearer token in the header `Authorization`. */
 class BearerCheck {
-  readonly #checkToken: CheckToken
+  readonly #accessTokens: TokenChecker
+  readonly #jwts: TokenChecker
   #verify: bearerAuth.verifyBearerAuth | undefined
   /** The verdict on the token just being checked. */
-  #verdict: ReturnType<CheckToken> | undefined
+  #verdict: Checking | undefined
 
-  constructor(checkToken: CheckToken) {
-    this.#checkToken = checkToken
+  constructor(accessTokens: TokenChecker, jwts: TokenChecker) {
+    this.#accessTokens = accessTokens
+    this.#jwts = jwts
   }
 
   async register(app: FastifyInstance): Promise<void> {
@@ -81,7 +87,7 @@ class BearerCheck {
     this.#verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
   }
 
-  check({ request, reply }: Exchange): ReturnType<CheckToken> {
+  check({ request, reply }: Exchange): Checking {
     this.#verify?.(request, reply, () => undefined) // calls `auth` at once, and only if the header has a token
     const verdict = this.#verdict
     this.#verdict = undefined
@@ -89,7 +95,8 @@ class BearerCheck {
   }
 
   #judge(token: string): boolean | Promise<boolean> {
-    const verdict = this.#checkToken(token)
+    const checker = token.includes('.') ? this.#jwts : this.#accessTokens // only a JWT has a dot
+    const verdict = checker.check(token)
     this.#verdict = verdict
     return verdict instanceof Promise ? verdict.then(isAccepted) : isAccepted(verdict)
   }
@@ -100,7 +107,7 @@ const refuseUnguarded: CheckCredentials = () => ({ refused: 'unknown' })
 
 const isAccepted = (verdict: Verdict) => 'caller' in verdict
 
-type CheckCredentials = (credentials: string, exchange: Exchange) => ReturnType<CheckToken>
+type CheckCredentials = (credentials: string, exchange: Exchange) => Checking
 
 /** Finds the credentials of a scheme in a request, once for each time they were sent. */
 function credentialsOf(exchange: Exchange, { in: place, key }: SecurityScheme) {

@@ -1,7 +1,7 @@
 // Answers a request with an error, and logs a fault.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
-import { type Exchange, exchangeOf } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { STATUS_CODES } from './node.ts'
 
 declare module 'fastify' {
@@ -58,7 +58,7 @@ export function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
-  const exchange = exchangeOf(request)
+  const { exchange } = request
   if (error === TOO_BUSY) request.server.exchanges.shed(exchange, NO_ROOM)
   if (statusCode >= 500 && !(error instanceof HttpError))
     reportFault(error, exchange, 'request failed')

@@ -1,18 +1,38 @@
-// One request and its response, from the first bytes to the close: their state, and everything that the end gives back.
+// A request and its response as one object, from the first bytes to the close; and the open ones of a server.
+import { fail } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { withoutPort } from './client-address.ts'
+import { Counter, METRIC_PREFIX } from './metrics.ts'
+import { RepeatedReasons } from './repeated-reasons.ts'
 import { type RequestLog, routeTemplate } from './request-log.ts'
 
-const EXCHANGE = Symbol('exchange')
+/** Where Node's request has its exchange. */
+export const EXCHANGE = Symbol('exchange')
 
 declare module 'node:http' {
   interface IncomingMessage {
     [EXCHANGE]?: Exchange
   }
 }
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The open exchanges of this server. */
+    readonly exchanges: Exchanges
+  }
+  interface FastifyRequest {
+    readonly exchange: Exchange
+  }
+}
+
+const SHED = new Counter({
+  name: `${METRIC_PREFIX}shed_requests_total`,
+  help: 'Requests refused because there were too many',
+})
+/** The least milliseconds between two log lines about refusals. A line for each refusal would be too much load. */
+const LOG_INTERVAL = 1000
 
 /** A resource of the process that requests share. */
 interface Resource {
@@ -139,43 +159,18 @@ export class Exchange {
   }
 }
 
-/** The exchange of a request that Fastify has got. */
-export function exchangeOf({ raw }: Pick<FastifyRequest, 'raw'>): Exchange {
-  const exchange = raw[EXCHANGE]
-  if (exchange === undefined) throw new Error('the request has no exchange')
-  return exchange
+/** The getter of `request.exchange`. */
+export function exchangeOf(this: FastifyRequest): Exchange {
+  return this.raw[EXCHANGE] ?? fail('the request has not begun')
 }
 
-/** Gives Fastify's request to its exchange: the first step of every request. */
+/** Adds Fastify's request to its exchange: the first step of every request. */
 export function admit(request: FastifyRequest, reply: FastifyReply): Exchange {
   // Fastify's `inject` sends a request without a connection.
   const exchange = request.raw[EXCHANGE] ?? new Exchange(request.raw, reply.raw, request.id)
   exchange.admit(request, reply)
   return exchange
 }
-
-/** An id that may be logged. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
-const ANY_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
-/** An id as the service makes them. */
-const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
-
-/** Finds the id of a request. */
-export type RequestId = (request: Pick<IncomingMessage, 'headers'>) => string
-
-/**
- * Makes the function that finds the id of a request: its `X-Request-Id` if this may be used, else a new UUID.
- * @param takesAny whether the errors of the service can show any id, and not only a UUID
- */
-export function requestIds(takesAny: boolean): RequestId {
-  const pattern = takesAny ? ANY_ID : UUID
-  return ({ headers }) => {
-    const id = headers['x-request-id']
-    return typeof id === 'string' && pattern.test(id) ? id : randomUUID()
-  }
-}
-
-/** The id of a request of Node that has begun. */
-export const idOf = (raw: IncomingMessage) => raw[EXCHANGE]?.id
 
 /** Only the docs page is a page. If a browser opens any other answer, the browser runs nothing of it. */
 const NO_PAGE = "sandbox; default-src 'none'"
@@ -187,5 +182,98 @@ export function standardHeaders(id: string): Record<string, string> {
     'content-security-policy': NO_PAGE,
     'x-content-type-options': 'nosniff',
     'x-request-id': id,
+  }
+}
+
+/** An id that may be logged. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
+const ANY_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
+/** An id as the service makes them. */
+const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
+interface Options {
+  readonly log: FastifyBaseLogger
+  /** Where requests are logged and measured, if they are. */
+  readonly requestLog: RequestLog | undefined
+  /** Whether the errors of the service can show any id, and not only a UUID. */
+  readonly takesAnyId: boolean
+}
+
+/** The open exchanges of a server. */
+export class Exchanges {
+  /** Why the store could not answer requests. */
+  readonly storeFaults = new RepeatedReasons()
+  readonly #options: Options
+  // By connection: the latest exchange. A set of the open ones would often grow and shrink. V8 then chains the old tables of
+  // the set, and all exchanges in them survive until the next full garbage collection.
+  readonly #latest = new Map<Socket, Exchange>()
+  #isDraining = false
+  #isClosing = false
+  /** The time of the last log line about refusals. */
+  #warned = -Infinity
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Begins an exchange. */
+  begin(raw: IncomingMessage, response: ServerResponse): Exchange {
+    const { socket } = raw
+    const exchange = new Exchange(raw, response, this.idOf(raw), this.#options.requestLog)
+    if (!this.#latest.has(socket)) socket.once('close', () => this.#latest.delete(socket))
+    this.#latest.set(socket, exchange)
+    if (this.#isDraining) response.shouldKeepAlive = false
+    return exchange
+  }
+
+  /** The id of a request: its `X-Request-Id` if this may be used, else a new UUID. */
+  idOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+    const id = headers['x-request-id']
+    const pattern = this.#options.takesAnyId ? ANY_ID : UUID
+    return typeof id === 'string' && pattern.test(id) ? id : randomUUID()
+  }
+
+  /** The latest exchange of a connection, which may have ended. */
+  latest(socket: Socket): Exchange | undefined {
+    return this.#latest.get(socket)
+  }
+
+  /** Closes each connection after its present response, or its next one (RFC 9112, section 9.6). */
+  drain(): void {
+    this.#isDraining = true
+    for (const { response } of this.#latest.values()) response.shouldKeepAlive = false
+  }
+
+  /** Registers a response that may go on without end. @param finish ends it */
+  openStream(exchange: Exchange, finish: () => void): void {
+    exchange.finish = finish
+    if (this.#isClosing) finish()
+  }
+
+  /** Ends the responses that may go on without end, when the server closes. */
+  finishStreams(): void {
+    this.#isClosing = true
+    for (const { finish } of this.#latest.values()) finish?.()
+  }
+
+  /** Breaks off the responses that clients read too slowly. Call it at intervals. @param timeout in seconds */
+  cutSlowReaders(timeout: number): void {
+    for (const exchange of this.#latest.values()) {
+      const { response } = exchange
+      if (response.closed || !response.headersSent) continue
+      exchange.answeredSince ??= performance.now()
+      if (performance.now() - exchange.answeredSince < timeout * 1000) continue
+      // Nothing has happened in a stream for so long.
+      if (exchange.finish && response.writableLength === 0) exchange.finish()
+      else exchange.breakOff(this.#options.log, 'the client did not take the answer in time')
+    }
+  }
+
+  /** Counts a request or a connection that is refused because there are too many. */
+  shed(exchange?: Exchange, reason?: string): void {
+    if (exchange) exchange.isShed = true
+    SHED.inc()
+    if (performance.now() - this.#warned < LOG_INTERVAL) return
+    this.#warned = performance.now()
+    this.#options.log.warn({ reason }, 'too busy')
   }
 }

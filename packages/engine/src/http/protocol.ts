@@ -148,16 +148,6 @@ function answerOptions({ reply }: Exchange, headers: Readonly<Record<string, str
   return 'answered'
 }
 
-/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. */
-export function checkQuery({ request: { url } }: Exchange): void {
-  if (!url.includes('%')) return
-  try {
-    decodeURIComponent(url)
-  } catch {
-    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
-  }
-}
-
 /**
  * Adds routes for the methods that a path does not have, which `checkPath` answers. Call it before other routes are added.
  * @returns a function that adds these routes. Call it after all other routes are added

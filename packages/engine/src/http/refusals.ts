@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { HttpError } from '../errors.ts'
 import { TOO_BUSY, type WriteError } from './error-answers.ts'
-import { type Exchange, type RequestId, standardHeaders } from './exchange.ts'
-import type { Exchanges } from './exchanges.ts'
+import { type Exchange, type Exchanges, standardHeaders } from './exchange.ts'
 import { STATUS_CODES } from './node.ts'
 import { BAD_VERSION } from './protocol.ts'
 import type { RequestLog } from './request-log.ts'
@@ -34,7 +33,6 @@ interface Options {
   /** Where refusals are logged and measured, if they are. */
   readonly requestLog: RequestLog | undefined
   readonly writeError: WriteError
-  readonly requestId: RequestId
 }
 
 /** Refuses what never reaches Fastify. */
@@ -91,8 +89,8 @@ export class Refusals {
   /** Refuses bytes where a request should begin. */
   #refuseHead(socket: Socket, { error, head, code }: Refusal): void {
     if (!socket.writable) return
-    const { requestId, requestLog } = this.#options
-    const reqId = requestId(head)
+    const { exchanges, requestLog } = this.#options
+    const reqId = exchanges.idOf(head)
     this.#write(socket, error, reqId)
     requestLog?.refuse({ reqId, status: error.statusCode, method: head.method, code })
   }

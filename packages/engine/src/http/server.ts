@@ -8,8 +8,7 @@ import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { answerError, usualError, type WriteError } from './error-answers.ts'
 import { knownGateways } from './client-address.ts'
-import { admit, Exchange, idOf, type RequestId, requestIds } from './exchange.ts'
-import { Exchanges } from './exchanges.ts'
+import { admit, EXCHANGE, exchangeOf, Exchanges } from './exchange.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { BAD_TARGET, endsConnection, NO_SUCH_PATH, toRoutable } from './protocol.ts'
 import { Refusals } from './refusals.ts'
@@ -50,26 +49,19 @@ export class HttpServer {
   readonly #admission = new Admission()
   readonly #exchanges: Exchanges
   readonly #refusals: Refusals
-  readonly #requestLog: RequestLog | undefined
-  readonly #requestId: RequestId
   /** The requests that wait on a connection for the answer to the one before. */
   readonly #waiting = new WeakMap<Socket, number>()
 
   constructor(options: Options) {
     const { config, log, isMeasured = false, takesAnyId = true, writeError = usualError } = options
     this.#options = options
-    this.#exchanges = new Exchanges(log)
-    this.#requestLog = isMeasured ? new RequestLog(log) : undefined
-    this.#requestId = requestIds(takesAnyId)
-    this.#refusals = new Refusals({
-      exchanges: this.#exchanges,
-      requestLog: this.#requestLog,
-      writeError,
-      requestId: this.#requestId,
-    })
+    const requestLog = isMeasured ? new RequestLog(log) : undefined
+    this.#exchanges = new Exchanges({ log, requestLog, takesAnyId })
+    this.#refusals = new Refusals({ exchanges: this.#exchanges, requestLog, writeError })
     this.app = this.#makeApp()
-    this.app.decorate('exchanges', this.#exchanges)
     this.app.decorate('writeError', writeError)
+    this.app.decorate('exchanges', this.#exchanges)
+    this.app.decorateRequest('exchange', { getter: exchangeOf })
     this.#cutSlowReaders(config.ANSWER_TIMEOUT)
   }
 
@@ -87,7 +79,7 @@ export class HttpServer {
       logController: new LogController({ disableRequestLogging: true }),
       // A logger for each request would cost more than its one line, which has the request id anyway.
       childLoggerFactory: (logger) => logger,
-      genReqId: (raw) => idOf(raw) ?? this.#requestId(raw),
+      genReqId: (raw) => raw[EXCHANGE]?.id ?? this.#exchanges.idOf(raw),
       rewriteUrl: toRoutable,
       frameworkErrors: (_error, request, reply) => {
         admit(request, reply)
@@ -163,8 +155,7 @@ export class HttpServer {
     // The previous response may have been the last one of the connection (RFC 9112, section 9.6).
     if (!request.socket.writable) return
     if (endsConnection(request)) response.shouldKeepAlive = false
-    const exchange = new Exchange(request, response, this.#requestId(request), this.#requestLog)
-    this.#exchanges.add(exchange)
+    const exchange = this.#exchanges.begin(request, response)
     this.#admission.admit(
       () => request.socket.writable && route(request, response),
       () => this.#refusals.refuseTooBusy(exchange),

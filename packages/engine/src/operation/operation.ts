@@ -1,5 +1,10 @@
 // One operation of the contract as it is served: the five stages of its requests, in order.
-import type { FastifyReply, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import type {
+  FastifyContentTypeParser,
+  FastifyReply,
+  onRequestHookHandler,
+  RouteHandlerMethod,
+} from 'fastify'
 import type { Validator } from '@plant-store/json-schema'
 import { Bodies } from './input/bodies.ts'
 import { MethodRequest, type RequestParameters } from './input/method-request.ts'
@@ -8,17 +13,20 @@ import { valuesOfPath } from './input/templates.ts'
 import { type Answer, Answers } from './output/answer.ts'
 import { assertStream, hasOnlyStreams } from './output/stream-budget.ts'
 import type { Operation } from '../contract/compiled.ts'
-import { type Exchange, exchangeOf } from '../http/exchange.ts'
-import { checkQuery } from '../http/protocol.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { HttpError } from '../errors.ts'
 
 /** The end of a check: a promise only if the check takes time, because to wait for one would cost more than most checks. */
 type Checked = undefined | Promise<undefined>
 
-/** Finds the caller of a request. @throws {HttpError} 401 or 403 */
-export type Authorize = (exchange: Exchange) => Checked
+/** Finds the callers of requests. */
+export interface Authorizer {
+  /** @throws {HttpError} 401 or 403 */
+  readonly authorize: (exchange: Exchange) => Checked
+}
 
 /** The method of an operation. */
-export type Method = (input: MethodRequest, exchange: Exchange) => Promise<Answer>
+export type Method = (input: MethodRequest) => Promise<Answer>
 
 /** The validators of a contract. */
 export interface Validators {
@@ -30,14 +38,14 @@ export interface Validators {
 
 /** The parts of an operation that are not in the contract. */
 interface OperationParts {
-  readonly authorize: Authorize
+  readonly authorizer: Authorizer
   readonly method: Method
   readonly validators: Validators
 }
 
 /** The stages of the requests of an operation. */
 export class Stages {
-  readonly #authorize: Authorize
+  readonly #authorizer: Authorizer
   readonly #method: Method
   readonly #readers: ReturnType<typeof readersOf>
   readonly #bodies: Bodies | undefined
@@ -47,9 +55,9 @@ export class Stages {
   /** Whether each answer is a stream of events. */
   readonly #isStream: boolean
 
-  constructor(operation: Operation, { authorize, method, validators }: OperationParts) {
+  constructor(operation: Operation, { authorizer, method, validators }: OperationParts) {
     const { body } = operation
-    this.#authorize = authorize
+    this.#authorizer = authorizer
     this.#method = method
     this.#readers = readersOf(operation, validators.texts)
     this.#bodies = body ? new Bodies(body, validators) : undefined
@@ -60,17 +68,17 @@ export class Stages {
 
   /** Before a byte of the body is read. */
   readonly onRequest: onRequestHookHandler = (request, _reply, done) => {
-    const exchange = exchangeOf(request)
-    const authorized = this.#authorize(exchange) // 401, 403
+    const { exchange } = request
+    const authorized = this.#authorizer.authorize(exchange) // 401, 403
     const accepted = after(authorized, () => this.#accept(exchange)) // 400, 413, 415, 503
     if (accepted === undefined) done()
     else accepted.then(done, done)
   }
 
   readonly handler: RouteHandlerMethod = async (request) => {
-    const exchange = exchangeOf(request)
+    const { exchange } = request
     const input = await this.#read(exchange) // 400, 413, 503
-    const answer = await this.#method(input, exchange)
+    const answer = await this.#method(input)
     return this.#write(exchange, answer) // 500
   }
 
@@ -107,6 +115,19 @@ export class Stages {
   /** Checks the answer by the contract, and sends it. */
   #write(exchange: Exchange, answer: Answer): FastifyReply | Promise<FastifyReply> {
     return this.#answers.write(exchange, answer)
+  }
+}
+
+/** Leaves the bodies to the stages: Fastify reads nothing of them. */
+export const leaveBody: FastifyContentTypeParser = (_request, payload, done) => done(null, payload)
+
+/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. */
+function checkQuery({ request: { url } }: Exchange): void {
+  if (!url.includes('%')) return
+  try {
+    decodeURIComponent(url)
+  } catch {
+    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
   }
 }
 

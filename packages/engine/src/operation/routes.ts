@@ -6,11 +6,10 @@ import type {
   RouteOptions,
 } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
-import { addBodyParser } from './input/bodies.ts'
+import { MethodRequest } from './input/method-request.ts'
 import { addTemplates, routeOf } from './input/templates.ts'
 import { FILES } from './input/strings/sent.ts'
-import { type Authorize, type Method, Stages, type Validators } from './operation.ts'
-import type { Answer } from './output/answer.ts'
+import { type Authorizer, leaveBody, type Method, Stages, type Validators } from './operation.ts'
 import { notWritten } from './output/not-written.ts'
 import { answerExample } from './output/prefer.ts'
 import './skip-document-check.ts'
@@ -23,11 +22,8 @@ import { Validator } from '@plant-store/json-schema'
 import type { WriteError } from '../http/error-answers.ts'
 import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
-/** Makes the first stage of the requests of an operation, which finds their caller. */
-export type AuthorizerOf = (operation: Operation) => Authorize
-
-/** A method of a service. It gets the validated parts of the request. */
-type ServiceMethod = (request: object) => Promise<Answer>
+/** Makes what finds the callers of an operation. */
+export type AuthorizerOf = (operation: Operation) => Authorizer
 
 /** The parts, besides the contract, that routes are made from. */
 interface RouteParts {
@@ -53,7 +49,7 @@ export async function addRoutes(
   if (!isDraft && misfits.length > 0) throw new StartupError(misfits.join('; '))
   for (const misfit of misfits) app.log.warn(misfit)
 
-  addBodyParser(app)
+  app.addContentTypeParser(/^/, leaveBody)
   addTemplates(app)
   app.addHook('onRoute', omitLengths)
   const validators: Validators = {
@@ -68,7 +64,7 @@ export async function addRoutes(
     const { id, path, body } = operation
     const method = methodFor(contract, id, { run: methods.get(id), services, isDraft })
     const stages = new Stages(operation, {
-      authorize: authorizerOf(operation),
+      authorizer: authorizerOf(operation),
       method,
       validators,
     })
@@ -101,7 +97,7 @@ function writerFor(operation: Operation, app: FastifyInstance, product: ProductH
 
 /** What the method of an operation is made from. */
 interface MethodParts {
-  readonly run: ServiceMethod | undefined
+  readonly run: Method | undefined
   readonly services: readonly object[]
   readonly isDraft: boolean
 }
@@ -114,13 +110,13 @@ function methodFor(
 ): Method {
   const isMissing = run === undefined || (isDraft && run === notWritten)
   if (isMissing) return missingMethod(contract, id, services)
-  return (input) => run(input) // and nothing else of the request
+  return run
 }
 
 /** The faults of services that do not fit a contract. */
 function misfitsOf(
   { operations, refused = [] }: Contract,
-  methods: ReadonlyMap<string, ServiceMethod>,
+  methods: ReadonlyMap<string, Method>,
   services: readonly object[],
 ): readonly string[] {
   const ids = operations.map(({ id }) => id)
@@ -194,10 +190,8 @@ function missingMethod({ examples }: Contract, id: string, services: readonly ob
   const missing = `The operation ${id} needs a method ${id} in the class ${classes}`
   const own = examples?.operations.get(id) ?? { answers: [], method: '' }
   const isUnasked = examples?.isUnasked === true
-  return (_input, { raw }) => {
-    const prefer = String(raw.headers['prefer'] ?? '')
-    return Promise.try(answerExample, missing, own, isUnasked, prefer)
-  }
+  return (input) =>
+    Promise.try(answerExample, missing, own, isUnasked, MethodRequest.preferOf(input))
 }
 
 const PRIVATE = 'a private one begins with #'
@@ -209,8 +203,8 @@ const PRIVATE = 'a private one begins with #'
 function findMethods(
   operations: readonly Operation[],
   services: readonly object[],
-): ReadonlyMap<string, ServiceMethod> {
-  const methods = new Map<string, ServiceMethod>()
+): ReadonlyMap<string, Method> {
+  const methods = new Map<string, Method>()
   for (const { id } of operations) {
     for (const service of services) {
       const method = methodOf(service, id)
@@ -223,14 +217,14 @@ function findMethods(
 }
 
 /** A method of a service, bound to it; undefined if it has none of this name. The methods of every object do not count. */
-export function methodOf(service: object, name: string): ServiceMethod | undefined {
+export function methodOf(service: object, name: string): Method | undefined {
   const owner = ownerOf(service, name)
   if (owner === Object.prototype || owner === Function.prototype) return undefined
   // In a class, this name stands for the class itself.
   if (name === 'constructor' && owner !== service) return undefined
   const value: unknown = Reflect.get(service, name)
   if (value === notWritten) return notWritten
-  return typeof value === 'function' ? (value.bind(service) as ServiceMethod) : undefined
+  return typeof value === 'function' ? (value.bind(service) as Method) : undefined
 }
 
 /** The service, or the prototype that it inherits a member from; undefined if there is no such object, as with some proxies. */

@@ -12,7 +12,6 @@ import type { ProductHooks } from '@plant-store/engine/for-compiler'
 import { Authorizer } from '../../src/auth/security.ts'
 import { loadCompiler } from '@plant-store/compiler'
 import { buildApp } from '@plant-store/engine/for-testing'
-import { exchangeOf } from '../../src/http/exchange.ts'
 import { checkRequest } from '../../src/http/protocol.ts'
 import { HttpServer } from '../../src/http/server.ts'
 import { OPENAPI } from '../../../../test/support/contracts/product-contract.ts'
@@ -199,11 +198,11 @@ t.test(
     const makeGuard = await buildGuards(app, {
       realm: 'x',
       timeout: 5,
-      checkAccessToken: () => ({ caller: 'joe', scopes: [] }),
+      accessTokens: { check: () => ({ caller: 'joe', scopes: [] }) },
     })
     const authorizer = new Authorizer([[{ scheme, scopes: [] }]], makeGuard, () => false)
     app.addHook('onRequest', checkRequest)
-    app.addHook('onRequest', async (request) => authorizer.authorize(exchangeOf(request)))
+    app.addHook('onRequest', async (request) => authorizer.authorize(request.exchange))
     app.get('/', () => 'open')
     for (const headers of [{}, { authorization: 'Basic YQ==' }, { authorization: 'Bearer a' }])
       t.equal((await ask(app, '/', headers))[0], 401)

@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import type { FastifyInstance } from 'fastify'
-import { releaseBody, reserveBody, reserveEvaluation, reserveValue } from './body-budget.ts'
 import type { Body, BodyKind, Media } from '../../contract/compiled.ts'
 import { readForm, parseMultipart, parseUrlencoded } from './forms.ts'
 import { findType, typeInUtf8 } from './content-type.ts'
-import { orRefuse, parseText, TOO_LONG } from './strings/parsing.ts'
+import { orRefuse, parseText } from './strings/parsing.ts'
 import type { Validator } from '@plant-store/json-schema'
+import {
+  releaseBody,
+  reserveBody,
+  reserveEvaluation,
+  reserveValue,
+  TOO_LONG,
+} from '../../http/budget.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { parseJson } from '../../http/json.ts'
 import { HttpError } from '../../errors.ts'
-
-/** Leaves the bodies to the handlers of operations: Fastify reads nothing of them. */
-export function addBodyParser(app: FastifyInstance): void {
-  app.addContentTypeParser(/^/, (_request, payload, done) => done(null, payload))
-}
 
 const NO_BODY = new HttpError(400, 'The request needs a body')
 const BROKEN_OFF = new HttpError(400, 'The body was broken off')
@@ -73,8 +73,11 @@ export class Bodies {
   read(exchange: Exchange): unknown {
     const { mediaType, request } = exchange
     if (request.body === undefined) return undefined
-    const type = findType(this.#body.content, mediaType ?? '')
-    return this.#readers.get(type ?? '')?.(exchange)
+    return this.#readerOf(mediaType ?? '')?.(exchange)
+  }
+
+  #readerOf(type: string): ReadBody | undefined {
+    return this.#readers.get(type) ?? this.#readers.get(findType(this.#body.content, type) ?? '')
   }
 
   /** Accepts a body in chunks. Only its first chunk tells whether it is empty. @throws {HttpError} if it is refused */

@@ -44,6 +44,11 @@ export class MethodRequest implements RequestParameters, RequestBody {
     this.#exchange = exchange
   }
 
+  /** The header `Prefer` of a request, for a method that is not written yet. */
+  static preferOf(input: MethodRequest): string {
+    return String(input.#exchange.raw.headers['prefer'] ?? '')
+  }
+
   get log(): MethodLog {
     this.#log ??= logOf(this.#exchange)
     return this.#log

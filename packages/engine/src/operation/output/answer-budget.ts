@@ -50,13 +50,11 @@ class UntakenAnswers {
 const untaken = new UntakenAnswers()
 
 /**
- * Counts an answer that was sent whole, until its client has taken it. Beyond the bound the oldest answers of the client that
+ * Counts an answer that was sent whole and is not taken, until its client has taken it. Beyond the bound the oldest answers of the client that
  * has most are broken off: nobody loses an answer to what others leave untaken. The newest answer of all stays, because its
  * client had no time to take it.
  */
 export function countAnswer(exchange: Exchange): void {
-  const { closed, writableLength } = exchange.response
-  if (closed || writableLength === 0) return // the system has taken it, as it takes most
   untaken.add(exchange)
   while (untaken.bytes > MAX_UNTAKEN) {
     const oldest = untaken.oldestOfMost()

@@ -1,15 +1,16 @@
 // Sends the answers of the method of an operation, as the contract allows them.
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply } from 'fastify'
 import type { Operation } from '../../contract/compiled.ts'
 import { countAnswer } from './answer-budget.ts'
-import { releaseValue } from '../input/body-budget.ts'
 import { EventStream, returnEvents } from './events.ts'
 import { type BodyWriter, misfit, ResponseWriters } from './response-writer.ts'
 import { reserveStream } from './stream-budget.ts'
 import type { Validator } from '@plant-store/json-schema'
+import { releaseValue } from '../../http/budget.ts'
 import { reportFault } from '../../http/error-answers.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { validateHeaderName, validateHeaderValue } from '../../http/node.ts'
@@ -60,7 +61,7 @@ export class Answers {
       return pieces.then((payload) => send(reply, answer, payload))
     }
     send(reply, answer, content.writer.write(status, body))
-    countAnswer(exchange)
+    if (!isTaken(exchange.response)) countAnswer(exchange)
     return reply
   }
 }
@@ -79,6 +80,11 @@ function send(reply: FastifyReply, { status, headers }: Answer, payload?: unknow
     if (value !== undefined) reply.header(name, String(value))
   }
   return reply.code(status).serializer(String).send(payload) // Without a serializer, Fastify would add a charset.
+}
+
+/** Whether the system has taken an answer that was sent whole, as it takes most. */
+function isTaken({ closed, writableLength }: ServerResponse): boolean {
+  return closed || writableLength === 0
 }
 
 type Pieces = AsyncIterable<unknown>

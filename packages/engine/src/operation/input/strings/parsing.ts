@@ -2,8 +2,6 @@
 import { STRICT_UTF8, TooDeep } from '../../../http/json.ts'
 import { HttpError } from '../../../errors.ts'
 
-export const TOO_LONG = new HttpError(413, 'The body is too long')
-
 /** @throws {HttpError} if the bytes are not UTF-8 */
 export function parseText(bytes: Buffer): string {
   return orRefuse(() => STRICT_UTF8.decode(bytes), 'The body must be text in UTF-8')

@@ -2,7 +2,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from '../../../contract/compiled.ts'
 import { cookieTexts } from '../../../http/cookies.ts'
-import { exchangeOf } from '../../../http/exchange.ts'
 import { decodePair, splitAssignment } from '../strings/parsing.ts'
 
 export type Place = Parameter['in']
@@ -60,7 +59,7 @@ export function stringsReader(parameter: Parameter): ReadStrings {
   return (received, request) => {
     if (!Object.hasOwn(received, key)) return undefined
     const strings = [Reflect.get(received, key) as string | string[]].flat()
-    const isRepeated = isHeader && exchangeOf(request).repeatedHeaders?.has(key) === true
+    const isRepeated = isHeader && request.exchange.repeatedHeaders?.has(key) === true
     return isRepeated ? repeatHeader(strings) : strings
   }
 }
