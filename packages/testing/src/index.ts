@@ -1,4 +1,4 @@
-// The door: the tests that come from a contract, a service for tests of methods over HTTP, and the runner of test files.
+// The door: the tests from a contract, a service for tests of methods over HTTP, and the runner of test files.
 import type { Product } from '@plant-store/engine'
 import type { Answer, Call } from './http/call.ts'
 import type { RunOptions } from './run/run-tests.ts'
@@ -8,7 +8,7 @@ export type { Answer, Call, RunOptions }
 /** Variables of the environment, such as `DATABASE_URL`. */
 export type Environment = Readonly<Record<string, string>>
 
-/** What a service needs of a test of tap. tap's own type would bring the declarations of React, which a product need not have. */
+/** The used part of a test of tap. The whole type would bring the declarations of React, which a product need not have. */
 export interface Owner {
   /** Makes a folder that is removed after the test. */
   testdir(): string
@@ -16,7 +16,7 @@ export interface Owner {
   teardown(end: () => unknown): void
 }
 
-/** A service in the process of a test, on a store of its own. */
+/** A service in the process of a test, on a new store. */
 export interface StartedProduct {
   readonly port: number
   /** The lines of its log. */
@@ -29,7 +29,7 @@ export interface StartedProduct {
 
 // The runner loads no test, and a test no runner.
 /**
- * Runs the tests that come from the contract of a product: its examples, valid and invalid input of all operations,
+ * Runs the tests from the contract of a product: its examples, valid and invalid input of all operations,
  * credentials, methods, and whether each answer is documented. By default they run on SQLite.
  * @example
  * ```ts
@@ -64,8 +64,8 @@ export const startProduct = async (
   return startService(t, { product, environment, openStore })
 }
 /**
- * `npm test`: runs the test files that the command line names, or all, and prints what has failed. After all files it names each
- * status that the contract of `service/product.ts` declares and no test has produced. The command `test-service` does this.
+ * `npm test`: runs the test files of the command line, or all, and prints the failures. After all files it names each
+ * declared status of `service/product.ts` without a test. The command `test-service` does this.
  * @example
  * ```ts
  * import { runTests } from '@plant-store/testing'

@@ -52,7 +52,7 @@ const [create, list, remove] = [
   operation('deletePayout'),
 ]
 const [limit = fail()] = list.parameters
-/** What an operation is sent, for many of its inputs. */
+/** Many inputs of an operation. */
 const pathsOf = (from: Operation, cursors: readonly string[] = []) =>
   fc
     .sample(inputsOf(from, cursors), { numRuns: 50, seed: 1 })
@@ -386,7 +386,7 @@ t.test('an error that no operation describes looks like one of another operation
   t.match(usual('/p0', { code: 400 }), 'error')
 })
 
-/** Reads a contract that is a text. */
+/** Reads a contract from a string. */
 function contractFrom(t: Test, text: string, added: Pick<Product, 'guards' | 'formats'> = {}) {
   const { href } = pathToFileURL(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
   return contractOf({ ...product, ...added, contract: { ...product.contract, file: href } })

@@ -1,4 +1,4 @@
-// A service of its own with five operations: what its `npm test` does, and what it costs.
+// A service with five operations: the result and the cost of its `npm test`.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
@@ -106,7 +106,7 @@ export class NoteService {
 }
 `
 
-/** The text of product.ts. @param more fields of the product */
+/** product.ts. @param more fields of the product */
 const product = (more: string) => `import { defineProduct } from '@plant-store/engine'
 import { openStore } from '@plant-store/store'
 import { contract } from './contract.gen.ts'
@@ -126,7 +126,7 @@ import { product } from '../service/product.ts'
 await testContract(product)
 `
 
-/** A test of the statuses that only the methods decide. */
+/** A test of the statuses of methods. */
 const METHOD_TEST = `import { startProduct } from '@plant-store/testing'
 import t from 'tap'
 import { product } from '../service/product.ts'

@@ -1,3 +1,4 @@
+// Says whether an answer is documented by the contract.
 import { strict as assert } from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Contract, Operation, Response } from '../contract/contract.ts'
@@ -8,7 +9,7 @@ import { faultsOf, fields, isValid, type Schema } from '../schemas/schemas.ts'
 import { readingOf } from '../schemas/readings.ts'
 import { record } from './statuses.ts'
 
-/** The headers that HTTP itself has: OpenAPI does not describe them. */
+/** The headers of HTTP itself: OpenAPI does not describe them. */
 const FRAMING = new Set([
   'connection',
   'content-length',
@@ -18,7 +19,7 @@ const FRAMING = new Set([
   'transfer-encoding',
 ])
 
-/** The headers of the service. A contract that declares them in `x-every-response` declares all that it sends. */
+/** The headers of the service. A contract with `x-every-response` declares all of them there. */
 const STANDARD = new Set([
   ...[
     'cache-control',
@@ -34,7 +35,7 @@ const STANDARD = new Set([
   ...['access-control-expose-headers', 'access-control-max-age'],
 ])
 
-/** The statuses that the service decides, before an operation or without it. An operation may leave them to its default. */
+/** The statuses outside of an operation, or before one. An operation may leave them to its default. */
 const STATUSES = new Set([400, 401, 403, 408, 413, 415, 417, 431, 500, 501, 503, 505])
 
 interface Answered {
@@ -63,7 +64,7 @@ export function assertDocumented(
 /** The keys of a status among responses, but `default`. */
 const keysOf = (status: number) => [String(status), `${Math.floor(status / 100)}XX`]
 
-/** Says what the contract does not document of an answer; undefined if it documents everything. */
+/** The undocumented part of an answer; undefined if everything is documented. */
 export function faultOf(
   contract: Contract,
   method: string,
@@ -97,7 +98,7 @@ function check(contract: Contract, method: string, url: string, answer: Answered
   checkBody(checked)
 }
 
-/** The response that describes an answer; undefined if its status is not documented. */
+/** The response of the contract for an answer; undefined if its status is not documented. */
 function responseOf(
   contract: Contract,
   operation: Operation | undefined,
@@ -112,7 +113,7 @@ function responseOf(
   return responses.get('default') ?? undescribedError(contract, operation, status)
 }
 
-/** An answer, and the response that describes it. */
+/** An answer, and its response in the contract. */
 interface Checked {
   readonly contract: Contract
   readonly method: string
@@ -151,7 +152,7 @@ function checkBody({ contract, method, answer, response, where, of }: Checked): 
     return
   }
   const type = String(headers['content-type']).replace(/^(text\/[^;]+);.*/, '$1') // only texts name their charset
-  // Answers have no parameters, whatever the contract says. Of two types that are then equal, the first one is served.
+  // Answers have no parameters, whatever the contract says. Of two types without a difference then, the first one is served.
   const byType = new Map(
     [...schemas].reverse().map(([range, schema]) => [range.replace(/\s*;.*/s, ''), schema]),
   )
@@ -172,17 +173,17 @@ function checkUsual(where: string, status: number, { error, ...rest }: Record<st
   if (isUsual) assert.equal(error, status, where)
 }
 
-/** The request of an error that is made to compare its members; of no operation. */
+/** The request of an error to compare with, of no operation. */
 const ORIGIN = { path: '/', id: '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60', operationId: '' }
 
 /** Whether the success of an operation is its default: no other response is one. */
 const succeedsByDefault = ({ responses }: Operation) =>
   responses.has('default') && ![...responses.keys()].some((key) => /^[23]/.test(key))
 
-/** The keys of the errors that the service answers by itself. */
+/** The keys of the built-in errors. */
 const KEYS = new Set(['default', ...[...STATUSES, 404].flatMap(keysOf)])
 
-/** The answer to an error that the operation has no response for: it has the form of another error of it, or of any operation. */
+/** The answer to an error without a response in its operation: it has the form of another error of it, or of any operation. */
 function undescribedError(
   contract: Contract,
   { id, path, responses }: Operation,
@@ -200,8 +201,8 @@ function undescribedError(
 }
 
 /**
- * The answer to an error without an operation: it looks like one of an operation. If it is one that the product writes, it has
- * all members.
+ * The answer to an error without an operation: it looks like an error of an operation. An error written by the product has
+ * all properties.
  */
 function otherError({ anyError, errorBody, operations }: Contract, status: number): Response {
   const written = errorBody && parse(stringify(errorBody(status, 'The reason', ORIGIN)))

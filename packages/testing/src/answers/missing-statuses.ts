@@ -1,11 +1,11 @@
-// After a test run: the statuses of a contract that no test got.
+// Finds the statuses of a contract without a test, after a run.
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Product } from '@plant-store/engine'
 import { contractOf } from '../contract/contract.ts'
 import { ANSWERS } from './statuses.ts'
 
-/** Names each status that a contract declares and no test of the run has produced. */
+/** Names each declared status that no test of the run has produced. */
 export async function missingStatuses(product: Product): Promise<string[]> {
   const { file, operations } = await contractOf(product)
   const name = relative('.', file)

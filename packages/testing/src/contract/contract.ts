@@ -73,17 +73,17 @@ async function readContract({ contract, errorBody, formats, guards, without = []
     paths: [...new Set(operations.map(({ path }) => path))],
     /** All scopes of its operations. */
     scopes: [...new Set(operations.flatMap(({ scopes }) => scopes))],
-    /** The headers that it declares once for every response; undefined if it does not say which those are. */
+    /** The headers of `x-every-response`; undefined without it. */
     everyResponse:
       'x-every-response' in root ? toResponse(reader, root['x-every-response']).headers : undefined,
-    /** The answer to a request without an operation, and to an error that the operation does not name. */
+    /** The answer to a request without an operation, and to an error outside of its operation. */
     anyError: toResponse(reader, fields(responses)['Error'] ?? ERROR),
     /** Writes errors in the form of the product. */
     errorBody,
   }
 }
 
-/** The path of the first server, without that of a gateway. */
+/** The path of the first server, without a gateway's path. */
 function prefixOf(servers: unknown): string {
   const [{ url = '', variables = {} } = {}] = Object.values(fields(servers)).map(fields)
   const path = String(url)
@@ -105,9 +105,9 @@ interface OperationSource {
   readonly method: string
   /** With names in braces. */
   readonly path: string
-  /** What the contract has at the path. */
+  /** The path item. */
   readonly item: Record<string, unknown>
-  /** What it has at the method. */
+  /** The operation object. */
   readonly value: Record<string, unknown>
 }
 
@@ -122,7 +122,7 @@ function toOperation(reader: Reader, { method, path, item, value }: OperationSou
     .filter((parameter) => parameter.in !== 'header' || !IGNORED.test(parameter.name))
   const names = [...path.matchAll(/{([^{}]+)}/g)].map(([, name = '']) => name)
   const ofPath = names.map((name) => toParameter(reader, { in: 'path', name }))
-  // The operation's parameters override the path's, and these the ones that are not described.
+  // The operation's parameters override the path's, and these the undescribed ones.
   const byName = new Map(
     [...ofPath, ...parameters]
       .filter((parameter) => parameter.in !== 'path' || names.includes(parameter.name))
@@ -147,7 +147,7 @@ function toOperation(reader: Reader, { method, path, item, value }: OperationSou
   }
 }
 
-/** A body as JSON if that is among its media types, or else as the first of them. @param limit of bodies that name none */
+/** A body as JSON if it may be JSON, or else as its first media type. @param limit of bodies without one */
 function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limit: unknown) {
   const { required, content } = value
   const entries = Object.entries(fields(content)).map(
@@ -168,7 +168,7 @@ function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limi
   return {
     required: required === true,
     type,
-    /** All media types that it may have. */
+    /** All its media types. */
     types,
     /** The most bytes of it. */
     limit: Math.min(...most.map((length) => Number(length ?? Infinity))),
@@ -190,23 +190,23 @@ function toParameter(reader: Reader, value: Record<string, unknown>) {
     name: String(value['name']),
     required: value['required'] === true || value['in'] === 'path',
     schema,
-    /** Whether a list is sent as one text, with commas between its items. */
+    /** Whether a list is sent as one string, with commas between its items. */
     hasCommas: !isExploded(value),
     /** How it is sent, if it is an object or JSON. */
     sentAs: sentAsOf(value, schema),
-    /** If it is an object: the names of the members that are described. */
+    /** If it is an object: the names of its described properties. */
     names,
     /** Whether it may have others. */
     isOpen: names.length === 0 || others.some((member) => member !== false),
-    /** The names that the query may have for something else. */
+    /** The names of other things in the query. */
     reserved: reservedIn(root),
-    /** Whether an empty text is as good as none. */
+    /** Whether an empty string is as good as none. */
     allowsEmpty: value['allowEmptyValue'] === true && value['required'] !== true,
     ...examplesOf(root, described, schema),
   }
 }
 
-/** The keywords of the members that are not described by their names. */
+/** The keywords for properties without a described name. */
 const OTHERS = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
 
 function sentAsOf(value: Record<string, unknown>, schema: Schema) {
@@ -257,7 +257,7 @@ function toResponse({ root, schemaOf }: Reader, value: unknown) {
   }
 }
 
-/** The examples of a parameter or a media type, or else of its schema; and those that have a name. */
+/** The examples of a parameter or a media type, or else of its schema; and the named ones. */
 function examplesOf(root: unknown, value: Record<string, unknown>, schema: Schema) {
   const entries = followed(root, value['examples'])
     .filter(([, example]) => 'value' in example)

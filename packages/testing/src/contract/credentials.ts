@@ -5,9 +5,9 @@ import { fields } from '../json/fields.ts'
 
 /** A security scheme. */
 export interface Scheme {
-  /** Whether tokens of the service are taken by it, and not what only the product can check. */
+  /** Whether it takes tokens of the service, in place of credentials for a guard. */
   readonly takesTokens: boolean
-  /** The header, the query parameter or the cookie of its credentials, and what stands before them. */
+  /** The header, the query parameter or the cookie of its credentials, and their prefix. */
   readonly in: unknown
   readonly key: string
   readonly prefix: string
@@ -20,7 +20,7 @@ export interface Security {
   readonly isGuarded: boolean
   /** The schemes of all alternatives. */
   readonly schemes: readonly Scheme[]
-  /** Those by which a token is sent: of the first alternative that takes nothing else. Undefined if there is none. */
+  /** The schemes for a token: of the first alternative without others. Undefined if there is none. */
   readonly credentials: readonly Scheme[] | undefined
 }
 
@@ -62,7 +62,7 @@ export function readSecurity(
 /** A request with its headers as a list of name, value, name, value. */
 export type ListedCall = Call & { readonly headers: readonly string[] }
 
-/** Adds a text as the credentials of each of these schemes to a request. */
+/** Adds a string to a request, as the credentials of each of these schemes. */
 export function withCredentials(
   { headers = [], ...call }: Call,
   schemes: readonly Scheme[],

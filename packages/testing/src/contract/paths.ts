@@ -24,14 +24,14 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${texts.join('[^/?]+')}([?]|$)`)
 }
 
-/** The operation that answers a request; undefined if there is none. */
+/** The operation of a request; undefined if there is none. */
 export function operationOf(
   { operations, paths }: Contract,
   method: string,
   url: string,
 ): Operation | undefined {
   const own = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
-  // The more of a path is plain text, the sooner it matches.
+  // The more literal characters a path has, the sooner it matches.
   const plainness = (path: string) => path.replaceAll(/{[^}]+}/g, '').length
   const path =
     paths.find((template) => template === url.split('?')[0]) ??

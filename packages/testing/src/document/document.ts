@@ -44,17 +44,17 @@ class ExactResolver extends BaseResolver {
   }
 }
 
-/** The schemas of members, of which an empty one says nothing. */
+/** The schemas of properties: an empty one is a no-op. */
 function withoutEmpty(value: unknown): unknown {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([name, schema]) => [name, schema ?? {}] as const)
   return Object.fromEntries(entries)
 }
 
-/** What a reference has beside it that is no schema, or says nothing of values. */
+/** The neighbours of a reference without an effect on values. */
 const BESIDE = /^(summary|description|parameters|servers|get|put|post|delete|patch|x-.*)$/
 
-/** A schema with its reference in `allOf`: `bundle` leaves out what stands beside a reference to a reference. */
+/** A schema with its reference in `allOf`: `bundle` leaves out the neighbours of a reference to a reference. */
 function withoutSiblings(value: unknown): unknown {
   const { $ref, allOf = [], ...rest } = fields(value)
   const isPlain = Object.keys(rest).every((key) => BESIDE.test(key)) && !('allOf' in fields(value))
@@ -63,7 +63,7 @@ function withoutSiblings(value: unknown): unknown {
 }
 
 /**
- * Reads a contract. What it refers to in other files is within it: each reference that is left begins with `#/`.
+ * Reads a contract. The targets in other files are put into it: each remaining reference begins with `#/`.
  * @throws {Error} if a file can't be read, or is no YAML
  */
 export async function readDocument(file: string): Promise<Record<string, unknown>> {
@@ -84,7 +84,7 @@ export function targetOf(root: unknown, reference: string): unknown {
   return target
 }
 
-/** An object, or the one that it refers to with what stands beside the reference. Of what is no object, no members. */
+/** An object, or the target of its reference with the neighbours of the reference; no properties for anything else. */
 export function follow(root: unknown, node: unknown): Record<string, unknown> {
   const { $ref, ...rest } = fields(node)
   return typeof $ref === 'string'

@@ -11,11 +11,11 @@ export interface Call {
   readonly token?: string
   /** By name; or a list of name, value, name, value, which can repeat a name. */
   readonly headers?: http.OutgoingHttpHeaders | readonly string[]
-  /** Texts and bytes are sent unchanged, anything else as JSON. */
+  /** Strings and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown
   /** Whether the test expects an internal error. Otherwise the status 500 fails the test. */
   readonly failing?: boolean
-  /** The agent that reuses connections. Without it, each request opens its own. */
+  /** The agent that reuses connections. Without it, each request opens one. */
   readonly agent?: http.Agent
 }
 
@@ -44,7 +44,7 @@ export async function request(port: number, what: Call) {
   return toAnswer(response.statusCode ?? 0, response.headers, await bodyOf(response))
 }
 
-/** The text of a body. A stream of events may have no end: nothing is read of it. */
+/** The body as a string. A stream of events may have no end: nothing is read of it. */
 async function bodyOf(response: http.IncomingMessage): Promise<string> {
   if (response.headers['content-type'] !== 'text/event-stream')
     return (await buffer(response)).toString()
@@ -52,7 +52,7 @@ async function bodyOf(response: http.IncomingMessage): Promise<string> {
   return ''
 }
 
-/** The headers of a request as it is sent, as a list: its own, and those that it needs and has not. */
+/** The headers of a request as a list, with the missing ones that it needs. */
 function headersOf(
   port: number,
   { method = 'GET', token, headers = {} }: Call,

@@ -1,3 +1,4 @@
+// Sends bytes to a socket, and reads the responses.
 import type { IncomingHttpHeaders } from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,10 +16,10 @@ export interface RawResponse {
 const HANGS = 10_000
 
 /**
- * Sends bytes on a connection of their own; a number pauses for milliseconds.
+ * Sends bytes on a new connection; a number pauses for milliseconds.
  * @param count responses after which nothing more is read
- * @param quiet milliseconds without a byte after which no more will be sent, for what was may be a part of a request
- * @returns what came until then, or until the other side has closed
+ * @param quiet milliseconds without a byte after which no more will be sent, in case the sent bytes are a part of a request
+ * @returns the bytes until then, or until the other side has closed
  */
 export async function exchange(
   port: number,
@@ -36,7 +37,7 @@ export async function exchange(
       if (count !== Infinity && readResponses(received).length >= count) resolve()
     })
     socket.on('close', resolve).on('error', (error: NodeJS.ErrnoException) => {
-      // A service that refuses what it is sent may close before it has read all of it; one that is gone refuses all.
+      // A service may refuse and close before it has read everything; a stopped one refuses all.
       if (error.code === 'ECONNREFUSED') reject(error)
     })
     socket.setTimeout(HANGS, () =>

@@ -1,4 +1,5 @@
-/** The members of an object or an array; none of anything else. */
+// Reads JSON of unknown shape.
+/** The properties of an object or an array; none of anything else. */
 export function fields(value: unknown): Record<string, unknown> {
   return Object.assign<Record<string, unknown>, unknown>({}, value)
 }

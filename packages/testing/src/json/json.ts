@@ -1,3 +1,4 @@
+// Reads and writes JSON with exact integers.
 /** Writes JSON. Each bigint becomes an exact number. */
 export function stringify(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
@@ -16,7 +17,7 @@ export function parse(text: string): unknown {
   )
 }
 
-/** An integer as a `number` if that holds it. */
+/** An integer as a `number` if it fits. */
 export const toInteger = (value: bigint) =>
   Number.isSafeInteger(Number(value)) ? Number(value) : value
 

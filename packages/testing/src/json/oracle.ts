@@ -1,9 +1,9 @@
 // JSON (RFC 8259) a second time, by tokens and without JSON.parse, to compare packages/engine/src/http/json.ts with.
 import { isUtf8 } from 'node:buffer'
 
-/** What is not taken. */
+/** For refused bytes. */
 export const REFUSED = Symbol('refused')
-/** What may be taken or not: where the stack ends is nobody's promise. */
+/** For bytes with no promise: the depth of the stack is nobody's promise. */
 export const EITHER = Symbol('either')
 
 const MOST_LEVELS = 500
@@ -16,7 +16,7 @@ const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 class Fault extends Error {}
 class TooDeep extends Error {}
 
-/** What `parseJson` must make of bytes: a value, `REFUSED` or `EITHER`. */
+/** The required result of `parseJson` for bytes: a value, `REFUSED` or `EITHER`. */
 export function expectedOf(bytes: Uint8Array): unknown {
   try {
     if (!isUtf8(bytes)) throw new Fault()
@@ -44,7 +44,7 @@ function* tokensOf(text: string): Generator<string, undefined> {
 
 const next = (tokens: Tokens): string => tokens.next().value ?? ''
 
-/** The value that begins with a token. */
+/** The value from a token on. */
 function valueAt(tokens: Tokens, token: string, level: number): unknown {
   if (level > MOST_LEVELS) throw new TooDeep()
   if (token === '[') return itemsOf(tokens, ']', (first) => valueAt(tokens, first, level + 1))
@@ -87,12 +87,12 @@ function stringOf(token: string): string {
         ? (ESCAPED[letter] ?? letter)
         : String.fromCharCode(parseInt(digits, 16))
     })
-  // As a JSON text for others must have it (RFC 7493, section 2.1).
+  // As JSON between systems must have it (RFC 7493, section 2.1).
   if (!string.isWellFormed()) throw new Fault()
   return string
 }
 
-/** The value of a number, from its digits that are not zero: what is right of the point makes a fraction. */
+/** The value of a number, from its significant digits: digits right of the point make a fraction. */
 function numberOf(token: string): number | bigint {
   const rounded = Number(token)
   if (!Number.isFinite(rounded)) throw new Fault()
@@ -105,7 +105,7 @@ function numberOf(token: string): number | bigint {
   return isExact ? Number(integer) : integer
 }
 
-/** The digits of a number up to the last that is not zero, and how many zeros follow: fewer than none if a fraction does. */
+/** The significant digits of a number, and the number of zeros behind them: negative for a fraction. */
 function decimalOf(token: string): { digits: string; zeros: number } {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:e(.*))?$/i.exec(token) ?? []

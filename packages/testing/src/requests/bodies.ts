@@ -20,13 +20,13 @@ export type Body = NonNullable<Operation['body']>
 
 const BOUNDARY = 'the-end-of-a-part'
 
-/** The `Content-Type` of a body: a type of its own where the contract has a range. */
+/** The `Content-Type` of a body: a certain type where the contract has a range. */
 export function contentTypeOf({ type }: Pick<Body, 'type'>): string {
   if (/^multipart\//i.test(type)) return `${type}; boundary=${BOUNDARY}`
   return type.replace('*/*', 'application/octet-stream').replace('/*', '/x-any')
 }
 
-/** Writes a value of a body: an object of a form as its fields, and what is no JSON as the text that it is. */
+/** Writes a value of a body: an object of a form as its fields, and a string unchanged if the body is no JSON. */
 export function written({ type, schema }: Pick<Body, 'type' | 'schema'>, value: unknown): string {
   if (isJson(type)) return stringify(value)
   const toText = (field: unknown) => (typeof field === 'string' ? field : stringify(field))
@@ -45,7 +45,7 @@ export function written({ type, schema }: Pick<Body, 'type' | 'schema'>, value: 
 
 const isForm = (type: string) => /^multipart\/|urlencoded$/i.test(type)
 
-/** Whether a member of a form is a file. */
+/** Whether a field of a form is a file. */
 function isFile(schema: Schema, name: string): boolean {
   const members = optionsOf(schema).flatMap((part) => ownSchemas(part, name))
   const options = members.filter(isObject).flatMap(optionsOf)
@@ -73,7 +73,7 @@ export function isWritable(body: Body, value: unknown): boolean {
 
 const isAscii = (value: unknown) => typeof value !== 'string' || !/[^\0-\x7F]/.test(value)
 
-/** A body that differs from a valid one, and the status of its answer; undefined: it is accepted. */
+/** A body unlike a valid one, and the status of its answer; undefined: it is accepted. */
 interface Sent {
   readonly label: string
   readonly text: string
@@ -81,8 +81,8 @@ interface Sent {
 }
 
 /**
- * Valid and invalid texts for a body of JSON: its values, changed at every place.
- * @returns also the rules that none of them violates, and why
+ * Valid and invalid strings for a body of JSON: its values, changed at every place.
+ * @returns also the rules without a violation, and why
  */
 export function textsOfBody(body: Body) {
   const { schema, examples, limit } = body

@@ -1,3 +1,4 @@
+// Gets the cursors of a list, page by page.
 import fc from 'fast-check'
 import type { Operation } from '../contract/contract.ts'
 import type { Answer, Call } from '../http/call.ts'
@@ -6,7 +7,7 @@ import { exampleOf, inputsOf, toCall, withTexts } from './requests.ts'
 
 type Send = (request: Call) => Promise<Answer>
 
-/** The most pages that are asked for. */
+/** The most pages to ask for. */
 const MOST = 10
 
 /**

@@ -1,27 +1,27 @@
-// Parameters that are objects: they are sent as the names and the texts of their members.
+// Reads and writes object parameters: they are sent as the names and strings of their properties.
 import type { Parameter } from '../contract/contract.ts'
 import { stringify } from '../json/json.ts'
 import { firstReading, itemsOf, readingsOf, typesOf } from '../schemas/readings.ts'
 import { ownSchemas } from '../schemas/members.ts'
 import { isObject, isValid, optionsOf, type Schema } from '../schemas/schemas.ts'
 
-/** Whether a parameter is an object that is sent as its members. */
+/** Whether a parameter is an object that is sent by its properties. */
 export const isOfMembers = ({ sentAs }: Parameter) => sentAs !== undefined && sentAs !== 'json'
 
-/** Whether an object is one text. */
+/** Whether an object is one string. */
 const isOneText = ({ sentAs }: Parameter) => sentAs === 'pairs' || sentAs === 'assignments'
 
-/** A name and a text for each member, or for each item of a member. */
+/** A name and a string for each property, or for each item of a property. */
 export function textsOfMembers(object: Record<string, unknown>): string[] {
   return Object.entries(object).flatMap(([name, member]) =>
     [member].flat().flatMap((item: unknown) => [name, textOf(item)]),
   )
 }
 
-/** A text as it is, and anything else as in JSON. */
+/** A string unchanged, and anything else as JSON. */
 const textOf = (value: unknown) => (typeof value === 'string' ? value : stringify(value))
 
-/** Names with their texts. @param texts a name and a text in turn */
+/** Names with their strings. @param texts a name and a string in turn */
 export function inPairs(texts: readonly string[]): (readonly [name: string, text?: string])[] {
   return texts.flatMap((name, index) => {
     const text = texts[index + 1]
@@ -41,7 +41,7 @@ export function canHaveNames(parameter: Parameter, texts: readonly string[]): bo
   return isFree && (parameter.isOpen || sent.some(([name]) => names.includes(name)))
 }
 
-/** The object that texts are; undefined if they are none. */
+/** The object in strings; undefined if they are none. */
 export function readObject(
   parameter: Parameter,
   texts: readonly string[],
@@ -65,13 +65,13 @@ export function readObject(
   return Object.fromEntries(entries)
 }
 
-/** The service does not read names that an object in a query does not describe, unless it has any name. */
+/** In a query, only an object that allows any name has undescribed names. */
 function isOwn({ sentAs, isOpen, names }: Parameter) {
   return ([name]: readonly [string, string?]) =>
     sentAs !== 'members' || isOpen || names.includes(name)
 }
 
-/** What the texts of a member are; undefined if there are several, and it is no list. */
+/** The value of a property's strings; undefined if there are several, and it is no list. */
 function readMember(parameter: Parameter, name: string, texts: readonly string[]): unknown {
   const schemas = optionsOf(parameter.schema)
     .flatMap((part) => ownSchemas(part, name))

@@ -1,3 +1,4 @@
+// Makes valid and invalid strings for a parameter.
 import type { Parameter } from '../contract/contract.ts'
 import { expectedOf, REFUSED } from '../json/oracle.ts'
 import { parse, stringify } from '../json/json.ts'
@@ -29,13 +30,13 @@ const SPELLINGS = [
   ...['TRUE', 'yes', 'undefined', '[1]'],
 ]
 
-/** What is sent for a parameter: one text, one for each item of a list, or a name and a text for each member of an object. */
+/** The strings of a parameter: one, one for each item of a list, or a name and a string for each property of an object. */
 export type Texts = readonly string[]
 
 export const isList = ({ schema, sentAs }: Parameter) =>
   sentAs === undefined && typesOf(schema).has('array')
 
-/** The texts that send a value. There are none for a value that can't be sent. */
+/** The strings for a value: none if it can't be sent. */
 export function textsFor(parameter: Parameter, value: unknown): Texts {
   if (parameter.sentAs === 'json') return [stringify(value)]
   if (isOfMembers(parameter)) return isObject(value) ? textsOfMembers(value) : []
@@ -44,9 +45,9 @@ export function textsFor(parameter: Parameter, value: unknown): Texts {
 }
 
 /**
- * Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. A cursor that
+ * Valid and invalid strings for a parameter: its values, its values changed at every place, and odd spellings. A cursor that
  * no list has given is not among the valid ones.
- * @returns also the rules that none of them violates, and why
+ * @returns also the rules without a violation, and why
  */
 export function textsOf(parameter: Parameter) {
   const values = [...parameter.examples, ...samplesOf(parameter.schema, 10)]
@@ -63,7 +64,7 @@ export function textsOf(parameter: Parameter) {
   const isText = [parameter.schema, ...itemsOf(parameter.schema)].some((schema) =>
     typesOf(schema).has('string'),
   )
-  // Any text is a text, and a list of one. What is sent by its members is an object.
+  // Any string is a string, and a list of one. A parameter that is sent by its properties is an object.
   const isAlwaysKept = ({ rule, reason }: Skipped) =>
     rule.endsWith('/type') && (isText || (isOfMembers(parameter) && reason === NEVER_VIOLATED))
   return {
@@ -72,18 +73,18 @@ export function textsOf(parameter: Parameter) {
   }
 }
 
-/** Whether texts can be sent. An empty list, and an empty object, can't. */
+/** Whether strings can be sent. An empty list, and an empty object, can't. */
 export function canBeSent(parameter: Parameter, texts: Texts): boolean {
   const isShort = encodeURIComponent(texts.join().toWellFormed()).length <= MAX_BYTES
   if (texts.length === 0 || !isShort || !canHaveNames(parameter, texts)) return false
   return texts.every((text) => isSendable(parameter, text))
 }
 
-/** The most bytes of an encoded text: a request has room for 16 KB of path and headers. */
+/** The most bytes of an encoded string: a request has room for 16 KB of path and headers. */
 const MAX_BYTES = 12_000
 
 /**
- * Whether a text can be sent as a parameter. A path segment can't be empty, nor `.` or `..`, which clients remove (RFC 3986,
+ * Whether a string can be sent as a parameter. A path segment can't be empty, nor `.` or `..`, which clients remove (RFC 3986,
  * section 5.2.4). A header is a Latin-1 line.
  */
 export function isSendable(parameter: Parameter, text: string): boolean {
@@ -94,17 +95,17 @@ export function isSendable(parameter: Parameter, text: string): boolean {
   return isShort && /^([!-~\x80-\xFF]([\t -~\x80-\xFF]*[!-~\x80-\xFF])?)?$/.test(text)
 }
 
-/** Whether a parameter is a cursor: its schema can't say which texts a list has given. */
+/** Whether a parameter is a cursor: its schema can't say which strings came from a list. */
 export const isCursor = ({ in: place, name }: Parameter) => place === 'query' && name === 'cursor'
 
-/** Whether texts are valid for a parameter. */
+/** Whether strings are valid for a parameter. */
 export function takes(parameter: Parameter, ...texts: Texts): boolean {
   const [text, ...rest] = texts
   if (parameter.allowsEmpty && text === '' && rest.length === 0) return true
   return texts.every((text) => text.isWellFormed()) && faultsIn(parameter, texts).length === 0
 }
 
-/** What is wrong with texts in whatever way they are read; nothing, if they are valid in one. */
+/** The errors of strings in every reading; none if one reading is valid. */
 function faultsIn(parameter: Parameter, texts: Texts): ReturnType<typeof faultsOf> {
   const { schema } = parameter
   if (parameter.sentAs !== undefined) return faultsOf(schema, valueOf(parameter, texts))
@@ -115,7 +116,7 @@ function faultsIn(parameter: Parameter, texts: Texts): ReturnType<typeof faultsO
   return faults.some((faultsOfValue) => faultsOfValue.length === 0) ? [] : faults.flat()
 }
 
-/** The value of a parameter that is an object, or JSON; a symbol, which is not valid, if the texts are none. */
+/** The value of an object or JSON parameter; a symbol, which is not valid, if the strings are neither. */
 function valueOf(parameter: Parameter, texts: Texts): unknown {
   if (parameter.sentAs !== 'json') return readObject(parameter, texts) ?? REFUSED
   const [text = '', ...others] = texts
@@ -124,7 +125,7 @@ function valueOf(parameter: Parameter, texts: Texts): unknown {
 }
 
 /**
- * An invalid text that the guard is asked about before the parameter is; any text if there is none. A path that is not UTF-8
+ * An invalid string for a request whose guard comes first; any string if there is none. A path that is not UTF-8
  * has no operation, so it never gets to a guard.
  */
 export function faultFor(parameter: Parameter): Texts {

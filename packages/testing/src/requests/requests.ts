@@ -1,3 +1,4 @@
+// Makes valid inputs of an operation, and requests of them.
 import fc from 'fast-check'
 import { contentTypeOf, isWritable, written } from './bodies.ts'
 import type { Operation, Parameter } from '../contract/contract.ts'
@@ -7,7 +8,7 @@ import { isJson } from '../http/media-types.ts'
 import { inPairs, isOfMembers } from './objects.ts'
 import { arbitraryOf, samplesOf } from '../schemas/arbitrary.ts'
 
-/** The input of an operation: for each parameter a list of texts, and the body as it is sent. */
+/** The input of an operation: the strings of each parameter, and the body as it is sent. */
 export interface Input {
   readonly texts: ReadonlyMap<Parameter, readonly string[]>
   readonly body?: string | undefined
@@ -50,10 +51,10 @@ export function toCall(
   }
 }
 
-/** A part of a request that sends a parameter. */
+/** A part of a request with a parameter. */
 type SentPart = Pick<Parameter, 'in' | 'name'> & { readonly text: string }
 
-/** The parts of a request that send a parameter. */
+/** The parts of a request with a parameter. */
 function sentFor(parameter: Parameter, texts: Texts): SentPart[] {
   const { in: place, name, sentAs } = parameter
   const encoded = (text: string) => ENCODERS[place]?.(text) ?? text
@@ -87,7 +88,7 @@ function encode(text: string): string {
   )
 }
 
-/** The same input, but with other texts for one parameter. */
+/** The same input, with other strings for one parameter. */
 export function withTexts(input: Input, parameter: Parameter, ...texts: Texts): Input {
   return { ...input, texts: new Map([...input.texts, [parameter, texts]]) }
 }
@@ -108,7 +109,7 @@ function exampleTexts(parameter: Parameter): Texts {
   return sent.find((texts) => canBeSent(parameter, texts)) ?? []
 }
 
-/** The texts that are a body, and the parameters, of which a request has an example, by the operation. */
+/** The body and the parameters with an example, by the operation. */
 const bodies = new WeakMap<Operation, string | undefined>()
 
 function exampleBody(operation: Operation, body: NonNullable<Operation['body']>) {
@@ -130,7 +131,7 @@ export function missingIn(operation: Operation): string[] {
 
 /**
  * Makes valid inputs of an operation, with and without each optional parameter. A body that is not JSON is its example.
- * @param cursors those that a list has given: others are not valid, whatever the schema says
+ * @param cursors from a list: others are not valid, whatever the schema says
  */
 export function inputsOf(
   operation: Operation,
@@ -143,7 +144,7 @@ export function inputsOf(
     const own = example.texts.get(parameter) ?? []
     const sent = arbitraryOf(parameter.schema)
       .map((value) => textsFor(parameter, value))
-      // Few texts are a line of a header by chance.
+      // Few strings are a line of a header by chance.
       .map((letters) =>
         parameter.in === 'header'
           ? letters.map((text) => text.replaceAll(/[^!-+\--~]/gu, 'x'))

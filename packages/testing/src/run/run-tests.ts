@@ -1,5 +1,5 @@
-// `npm test -- <files>`: runs the named tests, or all tests that .taprc includes, --jobs of them at a time. A file that takes
-// longer than --timeout seconds is ended. At the end it prints what failed, how many checks ran, and how long they took.
+// `npm test -- <files>`: runs the named tests, or all tests of .taprc, --jobs of them at a time. A file that takes longer
+// than --timeout seconds is ended. At the end it prints the failures, the number of checks, and the time.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -12,13 +12,13 @@ import { ANSWERS } from '../answers/statuses.ts'
 import { isObject } from '../json/fields.ts'
 import { TestFiles } from './test-files.ts'
 
-/** What a run does otherwise than by default. */
+/** The options of a run. */
 export interface RunOptions {
   /** The files that take longest. They begin first: whatever begins late holds up the end. */
   readonly first?: RegExp
 }
 
-/** What `.taprc` says that a run needs. */
+/** The used settings of `.taprc`. */
 interface Settings {
   readonly include: readonly string[]
   /** In seconds. */
@@ -28,12 +28,12 @@ interface Settings {
 }
 
 const SETTINGS = '.taprc'
-/** What `tap build` writes: tap, with the plugins of `.taprc`. */
+/** The output of `tap build`: tap, with the plugins of `.taprc`. */
 const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
-/** Where a service has what it says about itself. */
+/** The definition of a service. */
 const PRODUCT = 'service/product.ts'
 
-/** Runs the tests that the command line names, or all. Sets the exit code of the process. */
+/** Runs the tests of the command line, or all. Sets the exit code of the process. */
 export async function runTests({ first }: RunOptions = {}): Promise<void> {
   const settings = readSettings()
   const { values, positionals } = parseArgs({
@@ -76,8 +76,8 @@ function buildTap(): void {
 }
 
 /**
- * Names each status that the contract of the service declares, and no test has produced. What only a method can decide is for
- * tests of the service's own: as long as none is written, nothing is demanded.
+ * Names each declared status of the service without a test. A status that only a method decides needs a test of the service:
+ * as long as there is none, nothing is demanded.
  */
 async function hasAllStatuses(files: readonly string[]): Promise<boolean> {
   if (!existsSync(PRODUCT)) return true

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 
 /** The most checks of a file to name. */
 const MOST = 40
-/** Where Node keeps what it has compiled: most of the code of one test file is that of the next one, too. */
+/** Node keeps compiled code here: test files share most of their code. */
 const COMPILED = `${process.cwd()}/node_modules/.cache`
 
 interface Options {
@@ -17,9 +17,9 @@ interface Options {
 export class TestFiles {
   readonly #files: readonly string[]
   readonly #seconds: number
-  /** What files that have failed have printed, line by line. */
+  /** The output of failed files, line by line. */
   readonly #failed = new Map<string, string[]>()
-  /** Files in which a test ran that is not still to be written. */
+  /** The files with a finished test that is not marked as `todo`. */
   readonly #written = new Set<string>()
   #left: string[]
   #checks = 0
@@ -35,7 +35,7 @@ export class TestFiles {
     return this.#failed.size === 0
   }
 
-  /** The files that have a test of their own: one that is marked as `todo` is none. */
+  /** The files with a test that is not marked as `todo`. */
   get written(): ReadonlySet<string> {
     return this.#written
   }
@@ -76,7 +76,7 @@ export class TestFiles {
     if (child.exitCode !== 0) this.#failed.set(file, report.split('\n'))
   }
 
-  /** Prints what failed, how many checks ran, and how long the process has taken. */
+  /** Prints the failures, the number of checks, and the time. */
   report(): void {
     for (const [file, lines] of this.#failed) {
       // A comment of a test may say which seed it had.

@@ -19,9 +19,9 @@ import {
 const TRIES = { whole: 60, part: 8 }
 /** How many parts of a value are tried in all. */
 const MAX_TRIES = 3000
-/** Parts, and levels, from which on a value has no member that it need not have; and the most of those. */
+/** The parts, and the levels, after which a value gets no optional property; and the most optional ones. */
 const ENOUGH = { parts: 100, levels: 12, members: 30, series: 12 }
-/** The most items that a valid value has because it may. */
+/** The most optional items of a valid value. */
 const LONGEST_LIST = 100
 
 /** The state while one value is made. */
@@ -29,7 +29,7 @@ interface Draft {
   readonly choose: GeneratorValue
   tries: number
   parts: number
-  /** How often each schema was used in values of the same series: what was used least comes first. */
+  /** How often each schema was used in values of the same series: the least used comes first. */
   readonly uses?: Map<unknown, number>
 }
 
@@ -57,7 +57,7 @@ function valueOf(schema: Schema, choose: GeneratorValue, uses?: Draft['uses']): 
   return value === NONE ? NONE : structuredClone(value)
 }
 
-/** Makes a value that fits all of these schemas, or NONE. */
+/** Makes a value for all of these schemas, or NONE. */
 function make(schemas: readonly unknown[], draft: Draft, level: number): unknown {
   const objects = schemas.filter(isObject)
   for (let left = level === 0 ? TRIES.whole : TRIES.part; left > 0; left -= 1) {
@@ -84,7 +84,7 @@ function attempt(schemas: readonly Schema[], draft: Draft, level: number): unkno
   return typed(parts, valuesOf, draft, level)
 }
 
-/** Makes a value of one of the types that it may have. */
+/** Makes a value of one of its possible types. */
 function typed(parts: readonly Schema[], valuesOf: All, draft: Draft, level: number): unknown {
   const { choose } = draft
   const types = typesIn(valuesOf)
@@ -95,7 +95,7 @@ function typed(parts: readonly Schema[], valuesOf: All, draft: Draft, level: num
   return choose(scalar(type, valuesOf))
 }
 
-/** The schemas that a value must fit if it takes one alternative of each `oneOf`, `anyOf` and `if`. */
+/** The schemas of a value with one alternative of each `oneOf`, `anyOf` and `if`. */
 function chosenParts(schemas: readonly Schema[], { choose, uses }: Draft): Schema[] {
   const parts = schemas.flatMap(partsOf)
   const add = (schema: unknown) => {
@@ -116,7 +116,7 @@ function chosenParts(schemas: readonly Schema[], { choose, uses }: Draft): Schem
 const usesOf = (schema: unknown, uses: Map<unknown, number>) =>
   uses.get(isObject(schema) ? (referred(schema) ?? schema) : schema) ?? 0
 
-/** In a series, the alternative that was used least, or else the one that was chosen. */
+/** In a series, the least used alternative, or else the chosen one. */
 function inTurn(chosen: unknown, options: readonly unknown[], uses?: Draft['uses']): unknown {
   if (uses === undefined) return chosen
   const least = Math.min(...options.map((option) => usesOf(option, uses)))
@@ -127,7 +127,7 @@ function inTurn(chosen: unknown, options: readonly unknown[], uses?: Draft['uses
 
 const conditions = (part: Schema) => [[part['if'], part['then']], [part['else']]]
 
-/** The types that a value may have: those of each schema that has some. */
+/** The possible types of a value: the types of each schema with types. */
 function typesIn(valuesOf: All): string[] {
   const lists = valuesOf('types').map((types) => listOf(types).map(String))
   const [first, ...others] = lists
@@ -159,7 +159,7 @@ function inferredTypes(valuesOf: All): string[] {
 const pick = <Item>(choose: GeneratorValue, list: readonly Item[]) =>
   list[choose(fc.nat, list.length - 1)]
 
-/** Whether a value has no more members and items than it needs. */
+/** Whether a value has only required properties and items. */
 const isEnough = ({ parts }: Draft, level: number) => parts > ENOUGH.parts || level > ENOUGH.levels
 
 function array(valuesOf: All, draft: Draft, level: number): unknown {
@@ -170,7 +170,7 @@ function array(valuesOf: All, draft: Draft, level: number): unknown {
   const items: unknown[] = []
   for (let index = 0; index < length; index += 1) {
     const schemas = itemSchemas(valuesOf, index, draft)
-    // A long list repeats what it has.
+    // A long list repeats its items.
     const isNew = items.length < 20 || isSet
     const item = isNew ? make(schemas, draft, level + 1) : items[index % 20]
     if (item === NONE) return index < least ? NONE : items
@@ -196,7 +196,7 @@ function lengthOfList(valuesOf: All, draft: Draft, level: number): number | unde
   return choose(fc.nat, Math.max(0, greatest - least)) + least
 }
 
-/** The schemas that an item must fit, and in turn those that some item must. */
+/** The schemas of each item, and in turn the schemas for some item. */
 function itemSchemas(valuesOf: All, index: number, { choose }: Draft): unknown[] {
   const lists = valuesOf('prefixItems').map(listOf)
   const ofPrefix = lists.flatMap((list) => (index < list.length ? [list[index]] : []))
@@ -232,13 +232,13 @@ function object(parts: readonly Schema[], valuesOf: All, draft: Draft, level: nu
   const count = Math.max(least - members.size, Math.min(more, most - members.size))
   for (let left = count; left > 0; left -= 1) {
     const name = otherName(valuesOf, draft, level)
-    // Ajv takes a member that all objects inherit for one that was evaluated.
+    // Ajv takes an inherited property for an evaluated one.
     if (typeof name === 'string' && !(name in {}) && !members.has(name)) add(name)
   }
   return Object.fromEntries(members)
 }
 
-/** Some optional members: none, a few, or more. In a series, those that were used least. */
+/** Some optional properties: none, a few, or more. In a series, the least used ones. */
 function someOf(names: readonly string[], parts: readonly Schema[], draft: Draft): string[] {
   const { choose, uses } = draft
   if (names.length === 0) return []
@@ -252,7 +252,7 @@ function someOf(names: readonly string[], parts: readonly Schema[], draft: Draft
   return turned.filter(() => choose(fc.nat, 3) < share).slice(0, ENOUGH.members)
 }
 
-/** Names of members, and those that they need. */
+/** Names of properties, and the names that these require. */
 function withDependents(names: readonly string[], valuesOf: All): string[] {
   const wanted = new Set(names)
   for (const name of wanted)
@@ -263,7 +263,7 @@ function withDependents(names: readonly string[], valuesOf: All): string[] {
 
 const TEXT: Schema = { types: ['string'] }
 
-/** The name of a member that the properties of a schema do not have, or NONE. */
+/** A name outside of `properties`, or NONE. */
 function otherName(valuesOf: All, draft: Draft, level: number): unknown {
   const names = valuesOf('propertyNames').filter(isObject)
   const patterns = valuesOf('patternProperties').flatMap((members) => Object.keys(fields(members)))

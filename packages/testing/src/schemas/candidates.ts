@@ -1,4 +1,4 @@
-// What is put into the place of a part of a value, so that it violates a rule of its schema.
+// Makes replacements for a part of a value, which violate a rule of its schema.
 import { toInteger } from '../json/json.ts'
 import { ownSchemas } from './members.ts'
 import { samplesOf } from './arbitrary.ts'
@@ -10,12 +10,12 @@ export interface Rule {
   readonly pointer: string
   readonly schema: Schema
   readonly keyword: string
-  /** A member that is required, and the one beside which it is. */
+  /** A required property, and the property that requires it. */
   readonly name?: string
   readonly beside?: string
 }
 
-/** The longest text, and the most items or members, of a violation. */
+/** The longest string, and the most items or properties, of a violation. */
 export const LONGEST = { text: 2 ** 20, list: 20_000 }
 
 const TEXTS = [
@@ -41,7 +41,7 @@ export function candidatesFor(rule: Rule, value: unknown): unknown[] {
 
 const REQUIRED = ['required', 'dependentRequired']
 
-/** An object without a member that is required, but with the one beside which it is. */
+/** An object without a required property, but with the property that requires it. */
 function withoutMember({ schema, name = '', beside = '' }: Rule, value: unknown): unknown[] {
   if (!isObject(value)) return []
   const { [name]: _, ...rest } = value
@@ -49,7 +49,7 @@ function withoutMember({ schema, name = '', beside = '' }: Rule, value: unknown)
   return [isComplete ? rest : { ...rest, [beside]: sampleFor(schema, beside) }]
 }
 
-/** A valid value of a member. */
+/** A valid value of a property. */
 function sampleFor(schema: Schema, name: string): unknown {
   const [sample = null] = ownSchemas(schema, name)
     .filter(isObject)
@@ -87,7 +87,7 @@ const OF_ANY: Readonly<Record<string, (bound: unknown, value: unknown) => unknow
 const near = (value: unknown): unknown[] =>
   typeof value === 'string' ? [`${value}x`, value.toUpperCase(), value.toLowerCase()] : []
 
-/** An object with the members of another one. */
+/** An object with the properties of another one. */
 const joined = (value: unknown, second: unknown) =>
   isObject(value) && isObject(second) ? [{ ...value, ...second }] : []
 
@@ -114,7 +114,7 @@ const OF_TEXTS: Readonly<Record<string, TextChange>> = {
   maxLength: (text, bound) => textsOf(text, [bound, bound + 1]),
 }
 
-/** Texts of some lengths, of what a text has, and of characters beyond 16 bits. */
+/** Strings of some lengths, of characters of a string, and of characters beyond 16 bits. */
 function textsOf(text: string, lengths: readonly number[]): string[] {
   const right = lengths.filter((length) => length >= 0 && length <= LONGEST.text)
   return right.flatMap((length) => {
@@ -149,7 +149,7 @@ const OF_LISTS: Readonly<Record<string, ListChange>> = {
   },
 }
 
-/** A list with as many items: those that it has again, or a valid one. */
+/** A list with as many items: its items again, or a valid one. */
 function repeated(items: readonly unknown[], schema: Schema, length: number): unknown[] {
   const own = fields(schema['items'])
   const samples = items.length > 0 ? items : [...samplesOf(own), null].slice(0, 1)
@@ -177,7 +177,7 @@ const OF_OBJECTS: Readonly<Record<string, ObjectChange>> = {
   },
 }
 
-/** An object with a member that has another name. */
+/** An object with one property renamed. */
 export function withOthers(object: Record<string, unknown>): unknown[] {
   const names = ['another', '', ...Object.keys(object).map((name) => name.toUpperCase())]
   return names.map((name) => ({ ...object, [name]: Object.values(object)[0] ?? 1 }))

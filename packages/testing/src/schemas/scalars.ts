@@ -1,4 +1,4 @@
-// Makes strings, numbers and booleans by the rules that they must fit.
+// Makes strings, numbers and booleans by the rules of their schemas.
 import fc from 'fast-check'
 import { stringify, toInteger } from '../json/json.ts'
 import { decimalOf, listOf, RANGES, toRegExp } from './schemas.ts'
@@ -6,7 +6,7 @@ import { decimalOf, listOf, RANGES, toRegExp } from './schemas.ts'
 /** In place of a value where none is found. */
 export const NONE = Symbol('no valid value')
 
-/** The values of a keyword in all schemas that a value must fit. */
+/** The values of a keyword in all schemas of a value. */
 export type All = (keyword: string) => unknown[]
 
 export const numbersOf = (valuesOf: All, keyword: string) => valuesOf(keyword).map(Number)
@@ -15,7 +15,7 @@ const OF_SCALARS = [
   ...['types', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   ...['minLength', 'maxLength', 'pattern', 'format'],
 ]
-/** What makes scalars, by the rules that they must fit: it takes a while to make. */
+/** The makers of scalars, by their rules: making them takes a while. */
 const makers = new Map<string, () => fc.Arbitrary<unknown>>()
 
 export function scalar(type: string, valuesOf: All): () => fc.Arbitrary<unknown> {
@@ -28,7 +28,7 @@ export function scalar(type: string, valuesOf: All): () => fc.Arbitrary<unknown>
   return maker
 }
 
-/** Makes a text, a number, a boolean, null, or any of them. */
+/** Makes a string, a number, a boolean, null, or any of them. */
 function scalarOf(type: string, valuesOf: All): fc.Arbitrary<unknown> {
   if (type in RANGES) return integers(valuesOf)
   if (type === 'number') return numbers(valuesOf)
@@ -90,7 +90,7 @@ function numbers(valuesOf: All): fc.Arbitrary<unknown> {
   return fc.oneof(fc.double({ min, max, noNaN: true }), fc.constantFrom(min, max), span)
 }
 
-/** Makes values of formats that random texts never match. */
+/** Makes values of formats that random strings never match. */
 const FORMATS: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   date: () => dates().map((text) => text.slice(0, 10)),
   'date-time': dates,
@@ -111,7 +111,7 @@ const FORMATS: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   byte: () => fc.base64String(),
 }
 
-/** Texts that fit many patterns: of a password, a name, a date, a version. */
+/** Strings for many patterns: a password, a name, a date, a version. */
 const USUAL = [
   'Aa1!Aa1!Aa1!',
   'a',
@@ -127,7 +127,7 @@ const USUAL = [
   'É',
 ]
 
-/** The longest text that a valid value has because it may. */
+/** The longest optional length of a valid string. */
 const LONGEST_TEXT = 10_000
 
 function strings(valuesOf: All): fc.Arbitrary<unknown> {
@@ -158,7 +158,7 @@ const CHARACTERS = fc
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800))
 export const ASCII = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code))
 
-/** A text, repeated until it is long enough, or cut. */
+/** A string, repeated until it is long enough, or cut. */
 function resized(text: string, least: number, most: number): string {
   const characters = Array.from(text)
   const isShort = characters.length < least && characters.length > 0
@@ -166,7 +166,7 @@ function resized(text: string, least: number, most: number): string {
   return Array.from(long).slice(0, most).join('')
 }
 
-/** Texts by the patterns that they match. */
+/** Strings by the patterns that they match. */
 const matched = new Map<string, fc.Arbitrary<string>[]>()
 
 export function matching(pattern: string): fc.Arbitrary<string>[] {
@@ -175,7 +175,7 @@ export function matching(pattern: string): fc.Arbitrary<string>[] {
   return texts
 }
 
-/** Makes texts that match a pattern, or may: fast-check does not read what looks ahead or behind, nor `\p`. */
+/** Makes strings that match a pattern, or may: fast-check reads neither look-arounds nor `\p`. */
 function textsLike(pattern: string): fc.Arbitrary<string>[] {
   const readable = [pattern, readableOf(pattern)].flatMap((source) => {
     try {
@@ -187,7 +187,7 @@ function textsLike(pattern: string): fc.Arbitrary<string>[] {
   return [...readable.slice(0, 1), fc.constantFrom(...USUAL)]
 }
 
-/** A pattern without what looks around, and with ASCII in the place of classes of Unicode. */
+/** A pattern without look-arounds, and with ASCII in place of classes of Unicode. */
 function readableOf(pattern: string): string {
   const plain = pattern.replaceAll(/\\p\{(\w)\w*(=\w+)?\}/g, (_, kind: string) =>
     kind === 'N' ? '\\d' : '\\w',

@@ -23,18 +23,18 @@ const SINGLE = [
 const IN_PLACE = /^(allOf|anyOf|oneOf|dependentSchemas|then|else)$/
 /** Those whose schemas a valid value need not fit. */
 const CONDITIONS = /^(not|if)$/
-/** Those that Ajv itself treats as a rule where they are `false`. */
+/** The keywords that Ajv treats as a rule where they are `false`. */
 const CLOSED = /^(additionalProperties|unevaluated(Properties|Items))$/
-/** The keywords that are as the contract has them. */
+/** The keywords with an unchanged meaning. */
 const KEPT =
   /^(enum|const|format|pattern|multipleOf|(min|max)(Length|Items|Contains|Properties)|uniqueItems|required|dependentRequired|examples|default|content(MediaType|Encoding))$/
 
-/** A member that only the other side sends. */
+/** A property that only the other side sends. */
 export type Mark = 'readOnly' | 'writeOnly'
 
 /**
  * Makes the function that reads the schemas of a contract. A reference is followed once, also if it leads back to itself.
- * Its parameters are the schema as the contract has it, and the mark of the members that are not sent: `readOnly` in a
+ * Its parameters are the schema of the contract, and the mark of the hidden properties: `readOnly` in a
  * request, `writeOnly` in an answer.
  */
 export function schemaReader(root: unknown): (node: unknown, mark?: Mark) => Schema {
@@ -46,7 +46,7 @@ export function schemaReader(root: unknown): (node: unknown, mark?: Mark) => Sch
   }
 }
 
-/** The names of members that are hidden in a value, and so not required; null where it need not be valid. */
+/** The hidden properties of a value, which are not required; null where it need not be valid. */
 type Hidden = readonly string[] | null
 
 function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, string>) {
@@ -71,7 +71,7 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
     return complete
   }
 
-  /** Whether a schema, or an alternative in it, requires a hidden member. */
+  /** Whether a schema, or an alternative in it, requires a hidden property. */
   function requires(node: unknown, hidden: readonly string[], seen = new Set<unknown>()): boolean {
     if (seen.has(node)) return false
     seen.add(node)
@@ -97,14 +97,14 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
     return [[key, Object.fromEntries(members)]]
   }
 
-  /** The names that are hidden in the schemas of a keyword. */
+  /** The hidden names in the schemas of a keyword. */
   function hiddenBelow(key: string, names: Hidden): Hidden {
     if (IN_PLACE.test(key)) return names
     const needNotFit = names === null || CONDITIONS.test(key)
     return needNotFit ? null : []
   }
 
-  /** The id of the schema that a reference leads to. */
+  /** The id of a reference's target. */
   function refer(reference: string, hidden: Hidden): string {
     const key = stringify([reference, mark, hidden])
     const earlier = ids.get(key)
@@ -120,7 +120,7 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
     return id
   }
 
-  /** The names of the members of a value that have the mark. */
+  /** The names of a value's properties with the mark. */
   function hiddenIn(node: unknown): string[] {
     const members = joint(node).flatMap(({ properties }) => Object.entries(fields(properties)))
     return members.flatMap(([name, member]) => (isMarked(member) ? [name] : []))

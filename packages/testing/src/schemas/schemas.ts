@@ -8,7 +8,7 @@ import { stringify } from '../json/json.ts'
 export { fields, isObject }
 
 /**
- * A JSON Schema of what one side sends, with the keywords by which Ajv validates it. `type` is `types`, in which an integer
+ * A JSON Schema of the values of one side, with the keywords for Ajv. `type` is `types`, in which an integer
  * has its format. The target of `$ref` is `referred(schema)`.
  */
 export type Schema = Readonly<Record<string, unknown>>
@@ -58,7 +58,7 @@ export function addFormats(formats: Product['formats'] = {}): void {
     ajv.addFormat(name, { type: 'string', validate })
 }
 
-/** Whether a format says anything of texts. */
+/** Whether a format validates strings. */
 export function validatesTexts(format: string): boolean {
   const definition = ajv.formats[format]
   const isOfNumbers = isObject(definition) && definition['type'] === 'number'
@@ -115,7 +115,7 @@ for (const [keyword, validate] of Object.entries(OF_VALUES)) {
   ajv.addKeyword({ keyword, validate })
 }
 
-/** JSON with the members of objects in one order. */
+/** JSON with the properties of objects in one order. */
 const canonical = (value: unknown): string => stringify(sorted(value))
 
 function sorted(value: unknown): unknown {
@@ -125,7 +125,7 @@ function sorted(value: unknown): unknown {
   return entries.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** The places of int64 in the value that is validated. An integer without a format beside one has its range. */
+/** The places of int64 in the validated value. An integer without a format beside one has its range. */
 let places = new Set<string>()
 ajv.addKeyword({
   keyword: 'types',
@@ -147,7 +147,7 @@ function isInRange(type: string, value: Numeric, at: string): boolean {
   return isWithin || (type === 'integer' && places.has(at))
 }
 
-/** The errors that Ajv finds in a value; none if it is valid. Integers may be bigints. */
+/** Ajv's errors of a value; none if it is valid. Integers may be bigints. */
 export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[] {
   const validate = ajv.compile(schema) // Ajv caches compiled schemas
   places = new Set()
@@ -159,7 +159,7 @@ export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[]
 /** Whether a value is valid. */
 export const isValid = (schema: Schema, value: unknown) => faultsOf(schema, value).length === 0
 
-/** Schemas with a `oneOf` of which a schema requires a member that is hidden. */
+/** Schemas with a `oneOf` in which a schema requires a hidden property. */
 const undecided = new WeakSet<object>()
 export const markUndecided = (schema: object) => undecided.add(schema)
 export const isMarkedUndecided = (schema: object) => undecided.has(schema)
@@ -167,8 +167,8 @@ export const isMarkedUndecided = (schema: object) => undecided.has(schema)
 const ALTERNATIVE = /\/(anyOf|oneOf|not|if|then|else)(\/|$)/
 
 /**
- * Whether Ajv can't say if a value is valid: an alternative that lacks a hidden member counts only where no other one matches.
- * What is invalid beside that is decided.
+ * Whether Ajv can't decide on a value: an alternative without its hidden property counts only where no other one matches.
+ * Other errors are decided.
  */
 export function isUndecided(schema: Schema, value: unknown): boolean {
   const faults = faultsOf(schema, value)
@@ -181,7 +181,7 @@ export function isUndecided(schema: Schema, value: unknown): boolean {
   return isOpen && !faults.some(isDecided)
 }
 
-/** Makes a function that makes something of an object once, and then gives the same again. */
+/** Makes a function that computes a value for an object once, and then returns it again. */
 export function remembered<From extends object, Made>(
   make: (from: From) => Made,
 ): (from: From) => Made {
@@ -202,19 +202,19 @@ export function nameTarget(schema: Schema): string {
   return id
 }
 
-/** Tells Ajv a target that was read. */
+/** Adds a target to Ajv. */
 export const addTarget = (schema: Schema, id: string) => ajv.addSchema(schema, id)
 
-/** The schema that another one refers to; undefined if it refers to none. */
+/** The target of a schema's reference; undefined without one. */
 export const referred = ({ $ref }: Schema): Schema | undefined => targets.get($ref)
 
-/** A schema with the target of its reference, and all of their `allOf`: what each value of it must fit. */
+/** A schema with the target of its reference, and all of their `allOf`: each value must fit all of them. */
 export function partsOf(schema: Schema): Schema[] {
   const others = [referred(schema), ...listOf(schema['allOf'])].filter(isObject)
   return [schema, ...others.flatMap(partsOf)]
 }
 
-/** All schemas that a value may have to fit, in one alternative or another. */
+/** All schemas with an effect on a value, in one alternative or another. */
 export function optionsOf(schema: Schema): Schema[] {
   const parts = partsOf(schema)
   const options = parts.flatMap(({ anyOf, oneOf }) => [...listOf(anyOf), ...listOf(oneOf)])

@@ -1,4 +1,4 @@
-// Changes valid values, so that they violate the rules of a schema.
+// Changes valid values to violations of the rules of a schema.
 import { candidatesFor, LONGEST, ODD, type Rule, textsNear, withOthers } from './candidates.ts'
 import { brief } from '../json/json.ts'
 import { isNever, ownSchemas } from './members.ts'
@@ -12,22 +12,22 @@ import {
   validatesTexts,
 } from './schemas.ts'
 
-/** A changed value, and what was changed. */
+/** A changed value, and the change. */
 export type Mutant = readonly [label: string, value: unknown]
 
-/** A rule that nothing violates, and why. */
+/** A rule without a violation, and why. */
 export interface Skipped {
   readonly rule: string
   readonly reason: string
 }
 
 export interface Violations {
-  /** Values that violate a rule, or are about to. Some of them are valid. */
+  /** Values that violate a rule, or nearly. Some of them are valid. */
   readonly mutants: readonly Mutant[]
   readonly skipped: readonly Skipped[]
 }
 
-/** What is wrong with a value as it is sent. Nothing, if it is valid or can't be sent. */
+/** The errors of a value as it is sent: none if it is valid or can't be sent. */
 type Judge = (value: unknown) => ReturnType<typeof faultsOf>
 
 export const NEVER_VIOLATED = 'nothing that was tried violates it'
@@ -38,7 +38,7 @@ const MAX_PLACES = 20
 const MAX_ODD = 1000
 
 /**
- * Changes valid values at one place, so that each rule of a schema is violated; and to odd values of all types.
+ * Changes valid values at one place: to a violation of each rule of a schema, and to odd values of all types.
  * @param values valid ones; without any, null is changed
  */
 export function violationsOf(
@@ -98,7 +98,7 @@ function reasonOf({ schema, keyword }: Rule, isReached: boolean): string {
   return NEVER_VIOLATED
 }
 
-/** The rules of a schema. What is in `not`, `if`, `contains` and `propertyNames` is no rule of its own. */
+/** The rules of a schema, without those in `not`, `if`, `contains` and `propertyNames`. */
 function rulesOf(schema: Schema): Rule[] {
   const seen = new Set<Schema>()
   return [...within(schema, '')]
@@ -152,11 +152,11 @@ interface Part {
   readonly put: (value: unknown) => unknown
 }
 interface Place extends Part {
-  /** A schema that is for this part. */
+  /** A schema of this part. */
   readonly schema: Schema
 }
 
-/** The parts of a value, each with the schemas that are for it, in one alternative or another. */
+/** The parts of a value, each with its schemas, in one alternative or another. */
 function* placesIn(schema: unknown, part: Part): Generator<Place> {
   if (!isObject(schema)) return
   yield { ...part, schema }

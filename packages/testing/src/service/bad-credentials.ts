@@ -5,17 +5,17 @@ import { withCredentials } from '../contract/credentials.ts'
 import type { Call } from '../http/call.ts'
 import { revokeTokenOf, type Tokens } from './access-tokens.ts'
 
-/** A service that issues tokens. */
+/** A service with tokens. */
 interface Issuer {
   readonly product: Product
   readonly store: Tokens | undefined
   readonly token: (caller: string, lifetime?: number) => Promise<string>
 }
 
-/** Changes a request that has its headers in a list; and the challenge that answers it, if it is known. */
+/** Changes a request with its headers in a list; and the challenge in the answer, if it is known. */
 type Refused = readonly [change: (request: Call) => Call, challenge: string | undefined]
 
-/** Changes of a request that take its valid credentials away, by kind, each with the challenge that answers it if one is known. */
+/** Changes of a request that remove its valid credentials, by kind, each with the challenge in the answer, if it is known. */
 export async function badCredentials(
   service: Issuer,
   operation: Operation,
@@ -36,7 +36,7 @@ export async function badCredentials(
   return refused
 }
 
-/** The challenges that answer no credentials, and invalid ones; undefined if they are not known. */
+/** The challenges for no credentials, and for invalid ones; undefined if they are not known. */
 function challengesOf({ schemes, credentials = schemes }: Operation, realm: string) {
   const [first] = schemes
   if (!first?.takesTokens) return { none: undefined, invalid: undefined }
@@ -45,7 +45,7 @@ function challengesOf({ schemes, credentials = schemes }: Operation, realm: stri
   return { none, invalid: isFirst ? `${none}, error="invalid_token"` : undefined }
 }
 
-/** Texts that are no valid token. */
+/** Strings that are no valid token. */
 async function badTexts(
   { product, store, token }: Issuer,
   valid: string,
@@ -78,7 +78,7 @@ function badHeaders(valid: string): Record<string, string[]> {
   }
 }
 
-/** Sends each text as credentials. */
+/** Sends each string as credentials. */
 function sending(credentials: Operation['schemes'], ...texts: string[]): (call: Call) => Call {
   return (call) =>
     texts.reduce<Call>((changed, text) => withCredentials(changed, credentials, text), call)

@@ -7,7 +7,7 @@ import { type Answer, type Call, request, toAnswer } from '../http/call.ts'
 import { exchange, readResponses } from '../http/responses.ts'
 import { fields } from '../json/fields.ts'
 
-/** Texts and bytes that are written to a socket. A number pauses for milliseconds. */
+/** Strings and bytes for a socket. A number pauses for milliseconds. */
 export type Parts = (string | Buffer | number)[]
 
 /** Sends a request to a port. The test fails if the contract does not document the answer. */

@@ -22,7 +22,7 @@ import {
 /** A product, and how it starts. */
 export interface Start<Own extends Store | undefined> {
   readonly product: Product
-  /** Variables of the environment, beside the defaults: those of the test's own process count only for `open`. */
+  /** Variables of the environment, beside the defaults: the test's environment counts only for `open`. */
   readonly environment: Readonly<Record<string, string>>
   readonly openStore: (config: Config) => Promise<Own>
 }

@@ -8,7 +8,7 @@ import { type Body, contentTypeOf, textsOfBody } from '../requests/bodies.ts'
 import { exampleOf, toCall } from '../requests/requests.ts'
 import { nameSkipped, refuses, type Subject } from './subject.ts'
 
-/** The most bytes that are sent. */
+/** The most bytes to send. */
 const MAX_SENT = 2 ** 26
 
 export function testBody(t: Test, subject: Subject, operation: Operation): void {

@@ -1,4 +1,4 @@
-// What is tested: a service, and what the tests of all its operations have in common.
+// The subject of the tests: a service, and the common parts of the tests of all its operations.
 import type { Test } from 'tap'
 import type { Product } from '@plant-store/engine'
 import { type Contract, contractOf, type Operation } from '../contract/contract.ts'
@@ -18,9 +18,9 @@ export class Subject {
   readonly contract: Contract
   /** How many valid inputs of an operation are tried. */
   readonly inputs: number
-  /** The operations that can be asked, in the order in which their examples work. */
+  /** The testable operations, in the order in which their examples work. */
   readonly ordered: readonly Operation[]
-  /** Starts the same product once more, on a store of its own if that is a file. */
+  /** Starts the same product once more, on another store if the store is a file. */
   readonly startAgain: (t: Test) => Promise<Service>
   #callers = 0
 
@@ -52,7 +52,7 @@ export class Subject {
     return new Subject(service, contract, { inputs: isOnServer ? 30 : 200, startAgain })
   }
 
-  /** Whether all operations can be asked: some may need what others make. */
+  /** Whether all operations can be asked: some may need items of others. */
   get isWhole(): boolean {
     return this.ordered.length === this.contract.operations.length
   }
@@ -98,11 +98,11 @@ export function signed(request: Call, token: string | undefined): Call {
   return token === undefined ? request : { ...request, token }
 }
 
-/** Whether an answer refuses what was sent, whatever is stored. */
+/** Whether an answer refuses the request, whatever is stored. */
 export const refuses = ({ status }: Answer) =>
   [400, 401, 405, 413, 415].includes(status) || status >= 500
 
-/** Names the rules of a parameter or a body that no test violates. */
+/** Names the rules of a parameter or a body without a violation. */
 export function nameSkipped(t: Test, where: string, skipped: readonly Skipped[]): void {
   for (const { rule, reason } of skipped) t.pass(`${where}${rule} is violated`, { skip: reason })
 }

@@ -1,4 +1,4 @@
-// What a contract says of its operations, whatever they are, held against the service.
+// Holds the promises of a contract against the service, whatever its operations are.
 import { METHODS } from 'node:http'
 import t, { type Test } from 'tap'
 import type { Product } from '@plant-store/engine'
@@ -13,7 +13,7 @@ import { testParameter } from './parameter-tests.ts'
 import { type Environment, refuses, Subject } from './subject.ts'
 import { testHead, testInputs, testRefusals } from './valid-input-tests.ts'
 
-/** Runs the tests that come from the contract of a product. @param environment variables, such as `DATABASE_URL` */
+/** Runs the tests from the contract of a product. @param environment variables, such as `DATABASE_URL` */
 export async function testContract(product: Product, environment: Environment = {}): Promise<void> {
   const [kind = 'a file'] = environment['DATABASE_URL']?.split(':') ?? []
   const name = `the contract of ${product.name} on ${kind}`
@@ -76,7 +76,7 @@ function testOperation(t: Test, subject: Subject, operation: Operation): void {
   testBody(t, subject, operation)
 }
 
-/** Nothing can produce the statuses of a method that is not written: at its end, the run does not ask for them. */
+/** Nothing can produce the statuses of a missing method: at its end, the run does not ask for them. */
 function excuse({ contract }: Subject, { id, responses }: Operation): void {
   for (const status of responses.keys()) record(contract, id, status)
 }
