@@ -20,20 +20,20 @@ import { answerOtherMethods, checkRequest } from './http/protocol.ts'
 import { HttpServer } from './http/server.ts'
 import type { Store } from './store.ts'
 
-/** The parts that an app is built from. */
+/** The parts of an app. */
 export interface AppParts {
   readonly product: Product
   readonly config: Config
   /** Absent if the product has none. */
   readonly store?: Store | undefined
-  /** What is the product's own. */
+  /** The resources of the product. */
   readonly opened?: Opened | undefined
   readonly log: FastifyBaseLogger
-  /** A plugin that sees each request, such as a tracer. */
+  /** A plugin for each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback | undefined
-  /** A contract that is still being written, instead of the product's. An operation without a method is answered 501. */
+  /** A contract in the making, instead of the product's. An operation without a method is answered 501. */
   readonly draft?: Contract | undefined
-  /** For a contract that has changed since it was generated. */
+  /** For a contract changed since it was generated. */
   readonly loadCompiler?: LoadCompiler | undefined
 }
 
@@ -72,7 +72,7 @@ export async function buildApp({
     jwts: await jwtChecker(app, config),
   })
 
-  // What a request passes, in order. The first one that refuses it answers it.
+  // What a request passes, in order. The first to refuse it answers it.
   // Every request, also one of an unknown path:
   await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with its headers
   app.addHook('onRequest', checkRequest) // 400, 404, 405, 417, 431, 501 and OPTIONS: they need no token
@@ -103,7 +103,7 @@ function accessTokenChecker({ tokenPrefix }: Product, store: Store | undefined):
   return new AccessTokenChecker(tokenPrefix, accessTokens(store))
 }
 
-/** Imported only where it is needed, so that the service starts faster. */
+/** Imported only where it is needed: the service starts faster. */
 async function jwtChecker(app: FastifyInstance, config: Config): Promise<TokenChecker | undefined> {
   if (config.JWT_ISSUER === '') return undefined
   const { JwtChecker } = await import('./auth/jwt.ts')

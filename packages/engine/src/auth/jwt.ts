@@ -19,20 +19,20 @@ import { HttpError, reasonOf } from '../errors.ts'
 import { isObject } from '@plant-store/json-schema'
 import { nameCaller } from './guard.ts'
 
-/** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
+/** Asymmetric only: whoever verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const MAX_CHARACTERS = 8192 // of a token
-/** The most keys that a token is tried with, where its header does not name one key. */
+/** The most keys to try for a token, where its header does not name one key. */
 const MAX_KEYS = 16
 /** Seconds by which the clock of the identity provider may differ. */
 const CLOCK_TOLERANCE = 5
-/** Milliseconds that a valid token is cached: verifying it costs as much as the rest of a request. */
+/** Milliseconds for which a valid token is cached: verifying it costs as much as the rest of a request. */
 export const JWT_TTL = 60_000
 const MAX_TOKENS = 10_000
 
 /** Milliseconds between two reloads of the keys. A withdrawn key is used until then, and for `JWT_TTL` after it. */
 export const RELOAD_INTERVAL = 100_000
-/** Milliseconds that keys are trusted while the identity provider is down. */
+/** Milliseconds for which keys are trusted while the identity provider is down. */
 const KEYS_TTL = 24 * 3_600_000
 export const FETCH_TIMEOUT = 3_000 // milliseconds
 /** The least milliseconds between two fetches, while there are keys. */
@@ -47,8 +47,8 @@ const NO_KEYS = new HttpError(503, 'The identity provider is not available, try 
 })
 
 /**
- * Checks JWT access tokens (RFC 9068) of the identity provider that the configuration names.
- * The caller is `<issuer>#<sub>`: no caller of another issuer, or of a token that the service issued, can be equal to it.
+ * Checks JWT access tokens (RFC 9068) of the configured identity provider.
+ * The caller is `<issuer>#<sub>`: no caller of another issuer, or of an access token of the service, can be equal to it.
  */
 export class JwtChecker {
   readonly #log: FastifyBaseLogger
@@ -80,11 +80,11 @@ export class JwtChecker {
   async check(token: string): Promise<Verdict> {
     if (token.length > MAX_CHARACTERS || !token.split('.').every(isBase64url))
       return { refused: 'malformed' }
-    const digest = hash('sha256', token) // so that the token does not stay in memory
+    const digest = hash('sha256', token) // the token does not stay in memory
     return this.#cache.get(digest) ?? this.#verify(token, digest)
   }
 
-  /** Checks a token that is not cached. */
+  /** Checks a token outside of the cache. */
   async #verify(token: string, digest: string): Promise<Verdict> {
     try {
       const payload = await this.#verifySignature(token)
@@ -112,7 +112,7 @@ export class JwtChecker {
     }
   }
 
-  /** Verifies a token by its key; or by all keys that fit its header, if several do. */
+  /** Verifies a token by its key; or by all keys fitting its header, if there are several. */
   async #tryKeys(token: string): Promise<JWTPayload> {
     try {
       const getKey: JWTVerifyGetKey = (header, input) => this.#keys.get(header, input)
@@ -213,7 +213,7 @@ class RemoteKeys {
 
 /**
  * Asks an issuer where its keys are (OpenID Connect Discovery 1.0, section 4).
- * @throws {Error} if it does not say it, if another issuer answers, or if JWKS_URL can't have that address
+ * @throws {Error} if it does not say it, if another issuer answers, or if JWKS_URL can't have the address
  */
 async function discoverKeys(issuer: string, init: RequestInit): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`

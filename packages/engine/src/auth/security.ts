@@ -24,7 +24,7 @@ interface Credentials {
 /** The result of a check: valid credentials, or the reason of the refusal. */
 export type Verdict = Credentials | { readonly refused: Refusal }
 
-/** A check that was not possible. */
+/** A check which was not possible. */
 interface Failure {
   readonly failed: Error
 }
@@ -47,8 +47,8 @@ interface Guard {
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
 /**
- * Authenticates the requests of an operation. The credentials must satisfy one of the alternatives: the first one that they
- * satisfy names the caller. Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows
+ * Authenticates the requests of an operation. The credentials must satisfy one of the alternatives: the first one to be
+ * satisfied names the caller. Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows
  * requests without credentials.
  * Browsers send a cookie with the requests of any page: where it is a credential, a page of another site gets 403.
  */
@@ -104,7 +104,7 @@ export class Authorizer {
     })
   }
 
-  /** Waits for the checks, up to the first alternative that is satisfied. */
+  /** Waits for the checks, up to the first satisfied alternative. */
   async #settle(pending: readonly (Verdict | Promise<Verdict>)[]): Promise<Outcome[]> {
     const checked = pending.map((verdict) => Promise.resolve(verdict).catch(toFailure))
     const outcomes: Outcome[] = []
@@ -131,7 +131,7 @@ export class Authorizer {
     }
     const failed = judgements.find(isFailure)
     if (failed) throw failed.failed
-    // A request with credentials that are not valid must not pass as one without credentials.
+    // A request with invalid credentials must not pass as one without credentials.
     if (this.#isOpen && outcomes.every(isMissing)) return ''
     const worst = worstOf(judgements)
     if (worst === undefined) return ''
@@ -140,7 +140,7 @@ export class Authorizer {
   }
 }
 
-/** The scheme of an operation that has no second one; undefined if there are several, or none. */
+/** The only scheme of an operation; undefined if there are several, or none. */
 function onlySchemeOf(alternatives: readonly (readonly GuardedScheme[])[]) {
   const [schemes = []] = alternatives
   const [scheme] = schemes
@@ -165,7 +165,7 @@ interface NumberedGuard extends Guard {
   /** Its place among the guards of the operation. */
   readonly at: number
 }
-/** A scheme that an alternative requires, with its guard. */
+/** A scheme of an alternative, with its guard. */
 interface GuardedScheme {
   readonly guard: NumberedGuard
   readonly scopes: readonly string[]
@@ -208,7 +208,7 @@ function judge(alternative: readonly GuardedScheme[], outcomes: readonly Outcome
   return failure ?? judgeAccepted(accepted)
 }
 
-/** Judges credentials that are all valid: they must not name different callers, and must have the scopes. */
+/** Judges valid credentials: they must not name different callers, and must have the scopes. */
 function judgeAccepted(accepted: readonly AcceptedScheme[]): Judgement {
   const callers = new Set(accepted.map(({ credentials }) => credentials.caller))
   callers.delete('') // they name nobody
@@ -241,7 +241,7 @@ const RANKS = {
   scope: 3,
 } as const
 
-/** The refusal that is answered: the first one of the highest rank. */
+/** The refusal to answer: the first one of the highest rank. */
 function worstOf(judgements: readonly Judgement[]): RefusedScheme | undefined {
   let worst: RefusedScheme | undefined
   for (const judgement of judgements) {
@@ -253,7 +253,7 @@ function worstOf(judgements: readonly Judgement[]): RefusedScheme | undefined {
   return worst
 }
 
-/** Makes the answer to credentials that are refused. 403 means valid credentials that lack a scope. */
+/** Makes the answer to refused credentials. 403 means valid credentials without a scope. */
 function toHttpError({ reason, guard, scopes }: RefusedScheme): HttpError {
   const { isToken } = guard
   if (reason === 'missing') {

@@ -1,25 +1,24 @@
-// The memory that all requests of the process share, and what bodies take of it. deploy/README.md adds it up.
+// The memory shared by all requests of the process, and the part of bodies in it. deploy/README.md adds it up.
 import { HttpError } from '../errors.ts'
 import { CLIENT_LEFT, TOO_BUSY } from './error-answers.ts'
 import type { Exchange } from './exchange.ts'
 
 export const TOO_LONG = new HttpError(413, 'The body is too long')
 
-/** The most bytes of all bodies together that are under way: a slow client holds the length that it has announced. */
+/** The most bytes of all arriving bodies together: a slow client holds the announced length of its body. */
 const MAX_UNDER_WAY = 64 * 1024 * 1024
 /** The most bytes of memory of all parsed bodies together, until their methods have answered. */
 const MAX_PARSED = 128 * 1024 * 1024
-/** The bytes that a stream of bytes holds: the buffer of the connection, and the piece that a method reads. */
+/** The bytes held by a stream of bytes: the buffer of the connection, and the piece in the hands of the method. */
 const MAX_STREAM = 128 * 1024
 /**
- * The most bytes of memory that a byte of JSON takes when it is parsed. In objects such as `{"a1":0},`, no two of them with
- * the same name, it takes 25.
+ * The most bytes of memory for a byte of parsed JSON. In objects such as `{"a1":0},`, each with another name, it takes 25.
  */
 const JSON_FACTOR = 26
-/** The most bytes of memory that a byte of another string takes, with the string itself. */
+/** The most bytes of memory for a byte of any other string, with the string itself. */
 const STRING_FACTOR = 3
 
-/** A resource, of which each client holds a share. A client that holds nothing is forgotten. */
+/** A resource, of which each client holds a share. A client without one is forgotten. */
 export class Shares {
   readonly #shares = new Map<string, number>()
   #total = 0
@@ -58,7 +57,7 @@ export class Shares {
   }
 }
 
-/** Memory that all requests of the process share. */
+/** Memory shared by all requests of the process. */
 export class Budget extends Shares {
   readonly #max: number
 
@@ -87,7 +86,7 @@ export class Budget extends Shares {
   }
 
   /**
-   * Checks that there is room for bytes that are given back before any other request goes on: they are not taken. While no
+   * Checks the room for bytes which are not taken, because they are free again before any other request goes on. While no
    * other client holds bytes, there is as much room as if nothing was taken.
    * @throws {HttpError} 503 if too few bytes are free
    */
@@ -103,7 +102,7 @@ const parsed = new Budget(MAX_PARSED)
 
 /**
  * Makes room for a body, before it is read.
- * @param length in bytes: of the body, or the most that it may have
+ * @param length of the body in bytes, or the longest allowed one
  * @param isStream whether a method reads it piece by piece
  * @throws {HttpError} 503 if the bodies of others take all room, 400 if the client has left
  */
@@ -112,13 +111,13 @@ export function reserveBody(exchange: Exchange, length: number, isStream: boolea
   underWay.take(exchange, bytes)
 }
 
-/** Gives back the room of a stream of bytes that was read to its end. */
+/** Gives back the room of a stream of bytes after its end. */
 export function releaseBody(exchange: Exchange): void {
   underWay.giveBack(exchange)
 }
 
 /**
- * Makes room for the value of a body that was read, in place of the room of its bytes.
+ * Makes room for the value of a body, in place of the room of its bytes.
  * @param length of the body in bytes
  * @throws {HttpError} 503 if the bodies of others take all room, 400 if the client has left
  */
@@ -128,14 +127,14 @@ export function reserveValue(exchange: Exchange, length: number, isJson: boolean
   parsed.takeInPlaceOf(underWay, exchange, bytes)
 }
 
-/** Gives back the room of a value that its method needs no more. */
+/** Gives back the room of a value after its method. */
 export function releaseValue(exchange: Exchange): void {
   parsed.giveBack(exchange)
 }
 
 /**
  * Makes room for the evaluation of a value by its schema. It ends before any other request goes on, so nothing stays taken.
- * @param bytes that the evaluation holds by now, beside the value
+ * @param bytes held by the evaluation by now, beside the value
  * @throws {HttpError} 503 if the bodies of others take all room, 413 if the room for all would not suffice
  */
 export function reserveEvaluation(exchange: Exchange, bytes: number): void {

@@ -4,13 +4,13 @@ import { BlockList, isIP } from 'node:net'
 /** An IPv4 address and a port, or an IPv6 address in brackets: Azure's gateways, and some others, write them. */
 const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([\da-f:.]+)\](?::\d{1,5})?)$/i
 
-/** Takes the port and the brackets off an address. Any other text stays as it is. */
+/** Takes the port and the brackets off an address. Any other string stays as it is. */
 export function withoutPort(text: string): string {
   const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? []
   return ipv4 ?? ipv6 ?? text
 }
 
-/** Makes the function that knows whether an address, with a port or without, is that of a gateway. @param ranges in CIDR notation */
+/** Makes the test for addresses of gateways, with a port or without. @param ranges in CIDR notation */
 export function knownGateways(ranges: readonly string[]): (text: string) => boolean {
   const gateways = new BlockList()
   for (const range of ranges) {

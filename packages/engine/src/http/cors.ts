@@ -1,3 +1,4 @@
+// Lets browser applications of other origins call the operations (CORS).
 import type { FastifyInstance } from 'fastify'
 
 /**
@@ -12,12 +13,12 @@ export async function allowOrigins(
   if (origins.length === 0) return
   const { default: cors } = await import('@fastify/cors')
   await app.register(cors, {
-    // Other origins get no header, so that their browsers hide the answer from the application.
+    // Other origins get no header: their browsers hide the answer from the application.
     origin: (origin, done) => done(null, origin !== undefined && origins.includes(origin)),
     methods: [...new Set(operations.map(({ method }) => method))],
     allowedHeaders: ['Authorization', '*'], // * does not include Authorization
     exposedHeaders: '*',
-    maxAge: 600, // seconds that a browser may keep the answer to a preflight
+    maxAge: 600, // seconds for which a browser may keep the answer to a preflight
     preflightContinue: true,
     strictPreflight: false,
   })

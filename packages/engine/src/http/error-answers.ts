@@ -6,7 +6,7 @@ import { STATUS_CODES } from './node.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Writes an error of the route in its own form. */
+    /** Writes an error in the form of the route. */
     writeError?: WriteError
     /** The id of the operation of the route. */
     operationId?: string
@@ -28,9 +28,9 @@ const STORE_AWAY = new HttpError(503, 'The store is not available, try again lat
   'retry-after': '1',
 })
 
-/** The request that has an error. */
+/** The request of an error. */
 export interface ErrorOrigin {
-  /** The path of the request, without its query; empty if it has none that can be read. */
+  /** The path of the request, without its query; empty if it has none, or no readable one. */
   readonly path: string
   /** The id in `X-Request-Id` of the answer: a UUID, or what the caller sent there. Where an error fits only with a UUID, a UUID. */
   readonly id: string
@@ -66,12 +66,12 @@ export function answerError(
   const path = request.url.replace(/[?#].*/s, '')
   const { type, body } = writeError(statusCode, message, { path, id: request.id, operationId })
   reply.code(statusCode).headers(headers)
-  reply.raw.statusMessage = '' // Node may have set the text of an answer that it then refused to send.
+  reply.raw.statusMessage = '' // Node may have set the phrase of an answer before refusing to send it.
   return reply.type(type).serializer(String).send(body) // Without a serializer, Fastify would add a charset.
 }
 
 /**
- * Logs the fault that ended a request. A request that was one too many is only counted. Why the store can't answer is logged
+ * Logs the fault at the end of a request. A request too many is only counted. Why the store can't answer is logged
  * once, not for each request.
  */
 export function reportFault(err: Error, exchange: Exchange, message: string): void {

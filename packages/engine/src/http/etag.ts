@@ -1,3 +1,4 @@
+// Makes the entity tag of an item.
 import { hash } from 'node:crypto'
 import { exactJson } from './json.ts'
 
@@ -6,7 +7,7 @@ const ETAG_LENGTH = 22
 
 /**
  * The strong entity tag of an item (RFC 9110, section 8.8.3): the same for the same item, whatever replica or store it comes from.
- * @param item as a collection returns it, with its members in the order in which they were stored
+ * @param item as a collection returns it, with its properties in their stored order
  * @returns with its quotes, as `ETag`, `If-Match` and `If-None-Match` have it
  * @example
  * ```ts

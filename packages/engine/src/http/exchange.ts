@@ -34,7 +34,7 @@ const SHED = new Counter({
 /** The least milliseconds between two log lines about refusals. A line for each refusal would be too much load. */
 const LOG_INTERVAL = 1000
 
-/** A resource of the process that requests share. */
+/** A resource of the process, shared by requests. */
 interface Resource {
   /** Gives back what a request holds. */
   readonly giveBack: (exchange: Exchange) => void
@@ -50,7 +50,7 @@ export class Exchange {
   readonly id: string
   /** Who is calling; empty where the operation requires no credentials. */
   caller = ''
-  /** The names of the header fields that were sent several times, in lower case; undefined if there are none. */
+  /** The names of repeated header fields, in lower case; undefined without any. */
   repeatedHeaders: ReadonlySet<string> | undefined
   /** The media type of the body, in lower case; undefined without a body. */
   mediaType: string | undefined
@@ -58,9 +58,9 @@ export class Exchange {
   isShed = false
   /** When the response was first seen begun, on the clock of `performance.now()`. */
   answeredSince: number | undefined
-  /** Ends a response that may go on without end. */
+  /** Ends a response which would go on, such as a stream of events. */
   finish: (() => void) | undefined
-  /** The amounts that the request holds of resources. Everything is given back at the end, if not earlier. */
+  /** What the request holds of resources. Everything is given back at the end, if not earlier. */
   held: Map<Resource, number> | undefined
   /** Seconds from the first bytes to the end. */
   seconds = 0
@@ -68,7 +68,7 @@ export class Exchange {
   readonly #log: RequestLog | undefined
   #request: FastifyRequest | undefined
   #reply: FastifyReply | undefined
-  /** The address of the client, or any other string that a gateway has passed on as its address. */
+  /** The address of the client, or any other string passed on by a gateway. */
   #ip = ''
   #endings: (() => void)[] | undefined
   #isEnded = false
@@ -101,7 +101,7 @@ export class Exchange {
     return this.#request !== undefined
   }
 
-  /** Adds what Fastify has, and sets the headers of every response. */
+  /** Adds Fastify's request and reply, and sets the headers of every response. */
   admit(request: FastifyRequest, reply: FastifyReply): void {
     this.#request = request
     this.#reply = reply
@@ -114,7 +114,7 @@ export class Exchange {
     return this.#request && routeTemplate(this.#request)
   }
 
-  /** The address of the client for the log; undefined if a gateway has passed on another string. */
+  /** The address of the client for the log; undefined if a gateway has passed on some other string. */
   get address(): string | undefined {
     const isDirect = this.#ip === this.raw.socket.remoteAddress
     if (isDirect) return this.#ip
@@ -133,7 +133,7 @@ export class Exchange {
     else (this.#endings ??= []).push(ending)
   }
 
-  /** Breaks off a response that the client does not read. */
+  /** Breaks off a response to a client that does not read. */
   breakOff(log: FastifyBaseLogger, reason: string): void {
     log.warn({ reqId: this.id, reason }, 'response broken off')
     this.response.destroy()
@@ -185,7 +185,7 @@ export function standardHeaders(id: string): Record<string, string> {
   }
 }
 
-/** An id that may be logged. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
+/** An id for the log. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
 const ANY_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
 /** An id as the service makes them. */
 const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
@@ -243,19 +243,19 @@ export class Exchanges {
     for (const { response } of this.#latest.values()) response.shouldKeepAlive = false
   }
 
-  /** Registers a response that may go on without end. @param finish ends it */
+  /** Registers a response without an end. @param finish ends it */
   openStream(exchange: Exchange, finish: () => void): void {
     exchange.finish = finish
     if (this.#isClosing) finish()
   }
 
-  /** Ends the responses that may go on without end, when the server closes. */
+  /** Ends the responses without an end, when the server closes. */
   finishStreams(): void {
     this.#isClosing = true
     for (const { finish } of this.#latest.values()) finish?.()
   }
 
-  /** Breaks off the responses that clients read too slowly. Call it at intervals. @param timeout in seconds */
+  /** Breaks off the responses to clients that read too slowly. Call it at intervals. @param timeout in seconds */
   cutSlowReaders(timeout: number): void {
     for (const exchange of this.#latest.values()) {
       const { response } = exchange
@@ -268,7 +268,7 @@ export class Exchanges {
     }
   }
 
-  /** Counts a request or a connection that is refused because there are too many. */
+  /** Counts the refusal of one request or connection too many. */
   shed(exchange?: Exchange, reason?: string): void {
     if (exchange) exchange.isShed = true
     SHED.inc()

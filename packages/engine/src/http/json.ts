@@ -1,6 +1,8 @@
+// Parses and writes JSON with exact integers.
+
 declare global {
   interface JSON {
-    /** Makes an object that `JSON.stringify` writes as this text: https://github.com/tc39/proposal-json-parse-with-source */
+    /** Makes an object which `JSON.stringify` writes as this string: https://github.com/tc39/proposal-json-parse-with-source */
     rawJSON(text: string): object
   }
 }
@@ -20,10 +22,10 @@ export class TooDeep extends Error {
 /**
  * Writes JSON in which each `bigint` is a number with all its digits.
  * @param levels how many levels deep it may be nested
- * @throws {TooDeep} for a value that is nested deeper
+ * @throws {TooDeep} for a value with more levels
  */
 export function exactJson(value: unknown, levels = MAX_LEVELS): string {
-  if (countBigints(value, levels) === 0) return JSON.stringify(value) // a function for each member would take twice the time
+  if (countBigints(value, levels) === 0) return JSON.stringify(value) // a function for each property would take twice the time
   return JSON.stringify(value, (_name, member: unknown) =>
     typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member,
   )
@@ -39,14 +41,14 @@ function countBigints(value: unknown, levels: number): number {
   return count
 }
 
-/** The value that `JSON.stringify` writes in the place of a value. */
+/** The value written by `JSON.stringify` in place of a value. */
 function writtenFor(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value
   return value.toJSON instanceof Function ? Reflect.apply(value.toJSON, value, []) : value
 }
 
 /**
- * The JSON text of a value. It is sent without a check, unless its schema has `writeOnly` members to leave out.
+ * The JSON of a value. It is sent without a check, unless its schema has `writeOnly` properties to leave out.
  * @example
  * ```ts
  * import type { components } from './contract.gen.ts'
@@ -66,24 +68,24 @@ export class JsonText<Value> {
 }
 
 export const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** Matches every text with a number that JavaScript may round. Numbers of up to 15 digits are exact. */
+/** Matches every string with a number beyond JavaScript's exact ones. Numbers of up to 15 digits are exact. */
 const INEXACT = /[\d.]{16}|\d[eE]/
 
 /**
- * Parses a JSON text (RFC 8259) exactly. It refuses texts that JSON parsers read in different ways.
+ * Parses JSON (RFC 8259) exactly. It refuses whatever JSON parsers read in different ways.
  *
- * An integer that a `number` can't hold is a `bigint`. A fraction that JavaScript would round to an integer is a symbol with
- * its text. Any other number is a `number`; beyond ±2^64 numbers are rounded.
- * @param bytes the text in UTF-8
+ * An integer beyond a `number` is a `bigint`. A fraction which JavaScript would round to an integer is a symbol with its
+ * digits. Any other number is a `number`; beyond ±2^64 numbers are rounded.
+ * @param bytes JSON in UTF-8
  * @throws {TooDeep} for more than {@link MAX_LEVELS} levels
- * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, a lone surrogate in a string or a member name
- *   (RFC 7493, section 2.1), a duplicate member name, the name `__proto__`, or a number beyond the range of a double
+ * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, a lone surrogate in a string or a name
+ *   (RFC 7493, section 2.1), a duplicate name, the name `__proto__`, or a number beyond the range of a double
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
   const value: unknown = JSON.parse(text)
   const members = countMembers(value, MAX_LEVELS)
-  // Each member has a colon. In most texts there are no further ones, in strings, and no long numbers.
+  // Each property has a colon. Most JSON has no further ones, in strings, and no long numbers.
   if (countColons(text) === members && !INEXACT.test(text)) return value
   const withoutStrings = text.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '')
   if (countColons(withoutStrings) !== members) throw new SyntaxError('a duplicate member name')
@@ -97,7 +99,7 @@ function countColons(text: string): number {
 }
 
 /**
- * Counts the members of all objects in a value.
+ * Counts the properties of all objects in a value.
  * @throws {TooDeep} for more than this many levels
  * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some parsers set the prototype by it
  */
@@ -120,12 +122,12 @@ function checkName(name: string): void {
   if (!name.isWellFormed()) throw new SyntaxError('a lone surrogate in a name')
 }
 
-/** For `JSON.parse`, which tells it the text of each number. */
+/** For `JSON.parse`, which tells it the digits of each number. */
 const revive = (_name: string, value: unknown, { source = '' } = {}) =>
   typeof value === 'number' ? toExact(value, source) : value
 
 /**
- * The value that {@link parseJson} gives a number. Works on the digits, because a BigInt of many digits is slow.
+ * The value of a number for {@link parseJson}. Works on the digits, because a BigInt of many digits is slow.
  * @param literal the number as JSON has it
  * @throws {SyntaxError} beyond the range of a double
  */

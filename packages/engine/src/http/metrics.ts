@@ -1,5 +1,5 @@
 // The metric classes of prom-client. Its index also loads default metrics, push gateway and cluster, which takes a tenth of
-// each start. A metric is a constant beside the code that counts. ops/metrics.ts exports all of them.
+// each start. A metric is a constant beside the counting code. ops/metrics.ts exports all of them.
 import { createRequire } from 'node:module'
 import type * as PromClient from 'prom-client'
 
@@ -9,10 +9,10 @@ export const Counter = require('prom-client/lib/counter.js') as typeof PromClien
 export const Gauge = require('prom-client/lib/gauge.js') as typeof PromClient.Gauge
 export const Histogram = require('prom-client/lib/histogram.js') as typeof PromClient.Histogram
 
-/** The metrics of a registry as Prometheus' text format. */
+/** The metrics of a registry, in the format of Prometheus. */
 export type MetricTexts = Pick<PromClient.Registry, 'metrics'>
 
-/** The beginning of the names of the service's own metrics. ops/metrics.ts writes the product's name in its place. */
+/** The beginning of the names of built-in metrics. ops/metrics.ts writes the product's name in its place. */
 export const METRIC_PREFIX = 'service_'
 
 /** The label for all unknown values: a client must not be able to add time series. */
@@ -35,8 +35,7 @@ export interface ProductMetrics {
 }
 
 /**
- * The ends of the names of the engine's own metrics. A second metric of a name would spoil the whole text: Prometheus takes
- * none of it.
+ * The ends of the names of built-in metrics. A second metric of a name would spoil them all: Prometheus takes none of them.
  */
 const TAKEN =
   /^(store_.*|shed_requests_total|dropped_log_lines_total|refused_authentications_total)$/

@@ -1,5 +1,5 @@
 // `import … from 'node:http'` would read every export, and so load a WebSocket client: a tenth of each start. This file can
-// go when Node loads the client only for code that imports it.
+// go when Node loads the client only if it is imported.
 export const {
   createServer,
   maxHeaderSize,

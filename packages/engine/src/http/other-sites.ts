@@ -1,7 +1,7 @@
 // Tells whether a page of another site has made a request: browsers send cookies along with it, whoever has written the page.
 import type { FastifyRequest } from 'fastify'
 
-/** Whether a page of another site has made a request that may change something. */
+/** Whether a page of another site has made a request which may change something. */
 export type IsFromOtherSite = (request: FastifyRequest) => boolean
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -9,9 +9,9 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 const OWN_SITE = new Set(['same-origin', 'same-site', 'none'])
 
 /**
- * Makes the function that tells it, by Fetch Metadata (https://www.w3.org/TR/fetch-metadata/). Without it, as over plain
+ * Makes the check for it, by Fetch Metadata (https://www.w3.org/TR/fetch-metadata/). Without it, as over plain
  * HTTP, the host of `Origin` must be the one of the request. A request without both is not of a browser.
- * @param origins those that are trusted
+ * @param origins the trusted ones
  * @param baseUrl of the service. Behind a gateway, `Host` may be another one
  */
 export function otherSiteCheck(origins: readonly string[], baseUrl: string): IsFromOtherSite {

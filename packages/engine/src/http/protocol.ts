@@ -7,9 +7,9 @@ import { METHODS } from './node.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The methods of the path, on the route that answers all other methods. */
+    /** The methods of the path, on the route for all other methods. */
     allow?: string
-    /** The path of the route for logs and metrics, where the router's own spelling is another. */
+    /** The path of the route for logs and metrics, where the router spells it in another way. */
     route?: string
   }
 }
@@ -46,8 +46,8 @@ export const BAD_TARGET = new HttpError(
 )
 
 /**
- * The target of a request for the router, which refuses a path that is not UTF-8 in percent-encoding. Here each `%` of such a
- * path is encoded: the path leads to its operation, and `checkFraming` refuses it in the form of the errors there.
+ * The target of a request for the router, which refuses a path with broken percent-encoding. Here each `%` of such a path
+ * is encoded: the path leads to its operation, and `checkFraming` refuses it in the form of the errors there.
  */
 export function toRoutable({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   if (!url.includes('%')) return url
@@ -61,7 +61,7 @@ export function toRoutable({ url = '' }: Pick<IncomingMessage, 'url'>): string {
 }
 
 /**
- * Refuses a request that HTTP/1.1 forbids (400, 417, 431, 501, 505), and a path or a method without a route (404, 405).
+ * Refuses what HTTP/1.1 forbids (400, 417, 431, 501, 505), and a path or a method without a route (404, 405).
  * @returns 'answered' for OPTIONS
  */
 function check(exchange: Exchange): 'answered' | undefined {
@@ -70,7 +70,7 @@ function check(exchange: Exchange): 'answered' | undefined {
 }
 
 /**
- * Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1), and
+ * Refuses what HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1), and
  * notes its repeated headers. The later checks trust a header.
  */
 function checkFraming(exchange: Exchange): void {
@@ -119,7 +119,7 @@ export const NO_SUCH_PATH = new HttpError(404, 'There is no such path')
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 
 /**
- * Answers for a path that no route has (404), or that lacks the method (405, 204 for OPTIONS), before a body is read; also
+ * Answers for a path without a route (404) or without the method (405, 204 for OPTIONS), before a body is read; also
  * `OPTIONS *`, which asks about the whole server (RFC 9110, sections 9.3.7 and 15.5.6).
  */
 function checkPath(exchange: Exchange): 'answered' | undefined {
@@ -149,8 +149,8 @@ function answerOptions({ reply }: Exchange, headers: Readonly<Record<string, str
 }
 
 /**
- * Adds routes for the methods that a path does not have, which `checkPath` answers. Call it before other routes are added.
- * @returns a function that adds these routes. Call it after all other routes are added
+ * Prepares routes for the missing methods of each path, which `checkPath` answers. Call it before routes are added.
+ * @returns a function to add these routes. Call it after all other routes are added
  */
 export function answerOtherMethods(app: FastifyInstance): () => void {
   const paths = new Map<string, Pick<RouteOptions, 'constraints' | 'url'> & { methods: string[] }>()

@@ -1,4 +1,4 @@
-// The refusals that never reach Fastify: of too many requests, of malformed bytes, of CONNECT.
+// Refuses requests before Fastify gets them: too many requests, malformed bytes, CONNECT.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { HttpError } from '../errors.ts'
@@ -20,7 +20,7 @@ const PARSER_ERRORS = new Map([
 
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
 
-/** A refusal of bytes that are no request, or of CONNECT. */
+/** A refusal of malformed bytes, or of CONNECT. */
 interface Refusal {
   readonly error: HttpError
   readonly head: Pick<IncomingMessage, 'headers' | 'method'>
@@ -43,14 +43,14 @@ export class Refusals {
     this.#options = options
   }
 
-  /** Refuses a request that has waited too long. */
+  /** Refuses a request after too long a wait. */
   refuseTooBusy(exchange: Exchange): void {
     this.#options.exchanges.shed(exchange)
     const { headers, body } = this.#render(TOO_BUSY, exchange.id)
     exchange.response.writeHead(TOO_BUSY.statusCode, headers).end(body)
   }
 
-  /** Refuses bytes that the HTTP parser rejects, and closes the connection. */
+  /** Refuses bytes rejected by the HTTP parser, and closes the connection. */
   refuseBytes({ code, reason = '' }: ParserError, socket: Socket): void {
     const error = PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code ?? '') ?? MALFORMED
     this.#refuse(socket, { error, head: { headers: {} }, code })
@@ -58,7 +58,7 @@ export class Refusals {
 
   /** Refuses CONNECT, and closes the connection. */
   refuseConnect({ headers, method, socket }: IncomingMessage): void {
-    // The response before CONNECT may still need the listeners of the socket. Node has removed its own.
+    // The response before CONNECT may still need the listeners of the socket. Node has removed Node's listeners.
     socket.on('error', () => undefined).on('timeout', () => socket.destroy())
     const { exchanges } = this.#options
     socket.on('drain', () => exchanges.latest(socket)?.response.emit('drain'))
@@ -70,7 +70,7 @@ export class Refusals {
     const open = latest?.response.closed === false ? latest : undefined
     const isInBody = latest?.raw.complete === false
     if (open && (!isInBody || open.response.headersSent)) {
-      // Wait for the earlier response to end: the client must not mistake the refusal for that response.
+      // Wait for the earlier response to end: the client must not mistake the refusal for it.
       open.onEnd(() => this.#refuse(socket, refusal))
       return
     }
@@ -79,7 +79,7 @@ export class Refusals {
     socket.destroySoon()
   }
 
-  /** Refuses bytes in the body of a request that is not answered yet. */
+  /** Refuses bytes in the body of a request without an answer yet. */
   #refuseBody(socket: Socket, { error }: Refusal, open: Exchange): void {
     if (!socket.writable) return
     open.response.statusCode = error.statusCode // for the log: the response itself is never sent

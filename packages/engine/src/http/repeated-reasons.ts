@@ -1,9 +1,11 @@
-/** Milliseconds after which a reason that goes on is logged again. */
+// Logs a reason once, though many requests fail for it.
+
+/** Milliseconds after which a lasting reason is logged again. */
 const REPEAT_INTERVAL = 60_000
-/** The most reasons that are remembered. */
+/** The most remembered reasons. */
 const MAX_REASONS = 100
 
-/** The reasons of faults that many requests have in common: one line says it for all, and another one each minute while it goes on. */
+/** The common reasons of many faults: one line says it for all, and another one each minute while it goes on. */
 export class RepeatedReasons {
   /** When each was logged, on the clock of `performance.now()`, and how often it has come since. The oldest is first. */
   readonly #reasons = new Map<string, { readonly logged: number; repeated: number }>()

@@ -20,7 +20,7 @@ const ACTIVE = new Gauge({
 /** Finds the id of the trace in a `traceparent`: https://www.w3.org/TR/trace-context/ */
 const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/
 
-/** The id of the trace that a request belongs to; undefined if there is none. */
+/** The id of the trace of a request; undefined without one. */
 export function traceIdOf({ headers }: IncomingMessage): string | undefined {
   return TRACE.exec(String(headers['traceparent']))?.[1]
 }
@@ -46,7 +46,7 @@ interface Ended {
 interface Entry {
   readonly request: Ended
   readonly status: number
-  /** Whether the status was sent, or is the one of an error that nobody could get. */
+  /** Whether the status was sent, or is of an error for a client which has left. */
   readonly isSent: boolean
   readonly isAborted: boolean
 }
@@ -54,28 +54,28 @@ interface Entry {
 /** Logs and measures the requests of a server. */
 export class RequestLog {
   readonly #log: FastifyBaseLogger
-  /** The requests that have ended in this turn of the event loop. */
+  /** The requests which have ended in this turn of the event loop. */
   readonly #ended: Entry[] = []
 
   constructor(log: FastifyBaseLogger) {
     this.#log = log
   }
 
-  /** Counts a request that begins. */
+  /** Counts a request at its beginning. */
   begin(): void {
     ACTIVE.inc()
   }
 
-  /** Logs and measures a request that has ended, when this turn ends: many lines together cost half as much. */
+  /** Logs and measures a request at the end of this turn: many lines together cost half as much. */
   end(request: Ended): void {
-    // A handler that goes on may still change them.
+    // A late handler may still change them.
     const { headersSent, statusCode: status, writableFinished } = request.response
     const isSent = headersSent || status >= 400
     this.#ended.push({ request, status, isSent, isAborted: !writableFinished })
     if (this.#ended.length === 1) setImmediate(() => this.#writeAll())
   }
 
-  /** Logs and measures a refusal of bytes that are no request, or of CONNECT. */
+  /** Logs and measures a refusal of malformed bytes, or of CONNECT. */
   refuse({ reqId, status, method, code }: LoggedRefusal): void {
     observe({ method, status, seconds: 0 })
     this.#log.info({ msg: 'request', reqId, status, code })
@@ -86,8 +86,8 @@ export class RequestLog {
   }
 
   /**
-   * The line has the template of the path, because a URL may hold secrets. A request that Fastify has not got has no line:
-   * the metric of refused requests counts it.
+   * The line has the template of the path, because a URL may hold secrets. A request refused before
+   * Fastify has no line: the metric of refused requests counts it.
    */
   #write({ request, status, isSent, isAborted }: Entry): void {
     const { raw, route, seconds, isShed, caller } = request
@@ -110,7 +110,7 @@ export class RequestLog {
   }
 }
 
-/** A refusal of bytes that are no request, or of CONNECT. */
+/** A refusal of malformed bytes, or of CONNECT. */
 interface LoggedRefusal {
   readonly reqId: string
   readonly status: number

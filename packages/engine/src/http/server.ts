@@ -14,23 +14,23 @@ import { BAD_TARGET, endsConnection, NO_SUCH_PATH, toRoutable } from './protocol
 import { Refusals } from './refusals.ts'
 import { RequestLog } from './request-log.ts'
 
-/** Requests that may wait on a connection. Each takes about two kilobytes. */
+/** The most waiting requests of a connection. Each takes about two kilobytes. */
 const MAX_PIPELINED = 128
 /** Milliseconds between two checks of the timeouts. */
 const CHECK_INTERVAL = 250
-/** Requests that begin in one turn of the event loop. Turns must be short: Node accepts one new connection in each. */
+/** The most requests to begin in one turn of the event loop. Turns must be short: Node accepts one new connection in each. */
 const MAX_BEGUN = 64
-/** Requests that are refused in one turn. Refused clients try again: without a bound, the service would only refuse. */
+/** The most requests to refuse in one turn. Refused clients try again: without a bound, the service would only refuse. */
 const MAX_REFUSED = 24
-/** Milliseconds after which a request that waits for its turn is refused. */
+/** Milliseconds after which a waiting request is refused. */
 const WAIT_TIMEOUT = 500
-/** Requests that may wait. */
+/** The most waiting requests. */
 const MAX_WAITING = 5000
 
 interface Options {
   readonly config: Config
   readonly log: FastifyBaseLogger
-  /** Connections that may be open. Further ones are closed. */
+  /** The most open connections. Further ones are closed. */
   readonly maxConnections: number
   /** Writes the errors outside of the operations. */
   readonly writeError?: WriteError
@@ -49,7 +49,7 @@ export class HttpServer {
   readonly #admission = new Admission()
   readonly #exchanges: Exchanges
   readonly #refusals: Refusals
-  /** The requests that wait on a connection for the answer to the one before. */
+  /** How many requests of a connection wait for the answer to the one before. */
   readonly #waiting = new WeakMap<Socket, number>()
 
   constructor(options: Options) {
@@ -74,7 +74,7 @@ export class HttpServer {
       routerOptions: { maxParamLength: maxHeaderSize },
       // No route has a schema. By default, Fastify would load Ajv for two dialects.
       schemaController: { compilersFactory: { buildValidator: () => fail } },
-      return503OnClosing: false, // Requests that arrive while the server closes are answered, too.
+      return503OnClosing: false, // While the server closes, requests are answered, too.
       loggerInstance: log,
       logController: new LogController({ disableRequestLogging: true }),
       // A logger for each request would cost more than its one line, which has the request id anyway.
@@ -194,7 +194,7 @@ export async function listen(
 
 /**
  * Admission control. A bounded number of requests begins in each turn of the event loop, so that turns stay short, and new
- * connections and health checks are served in time. Other requests wait in order. A request that waits too long is refused.
+ * connections and health checks are served in time. Other requests wait in order. After too long a wait, a request is refused.
  */
 export class Admission {
   readonly #waiting: { since: number; begin: () => void; refuse: () => void }[] = []

@@ -16,7 +16,7 @@ import type { Operation } from '../contract/compiled.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { HttpError } from '../errors.ts'
 
-/** The end of a check: a promise only if the check takes time, because to wait for one would cost more than most checks. */
+/** The end of a check: a promise only if the check takes time. To wait for a promise costs more than most checks. */
 type Checked = undefined | Promise<undefined>
 
 /** Finds the callers of requests. */
@@ -31,12 +31,12 @@ export type Method = (input: MethodRequest) => Promise<Answer>
 /** The validators of a contract. */
 export interface Validators {
   readonly bodies: Validator
-  /** The validator of values that are sent as strings. */
+  /** The validator of values sent as strings. */
   readonly texts: Validator
   readonly responses: Validator
 }
 
-/** The parts of an operation that are not in the contract. */
+/** The parts of an operation beside the contract. */
 interface OperationParts {
   readonly authorizer: Authorizer
   readonly method: Method
@@ -121,7 +121,7 @@ export class Stages {
 /** Leaves the bodies to the stages: Fastify reads nothing of them. */
 export const leaveBody: FastifyContentTypeParser = (_request, payload, done) => done(null, payload)
 
-/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. */
+/** Refuses a query with broken percent-encoding. The router checks only the path. */
 function checkQuery({ request: { url } }: Exchange): void {
   if (!url.includes('%')) return
   try {

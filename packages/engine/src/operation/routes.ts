@@ -25,9 +25,9 @@ import { HttpError, reasonOf, StartupError } from '../errors.ts'
 /** Makes what finds the callers of an operation. */
 export type AuthorizerOf = (operation: Operation) => Authorizer
 
-/** The parts, besides the contract, that routes are made from. */
+/** The parts of routes beside the contract. */
 interface RouteParts {
-  /** The objects that have the methods. */
+  /** The objects with the methods. */
   readonly services: readonly object[]
   readonly authorizerOf: AuthorizerOf
   /** Whether methods may be missing: their operations are answered 501. */
@@ -88,7 +88,7 @@ export async function addRoutes(
   })
 }
 
-/** The writer of the errors of an operation. One that describes no error has the errors outside of operations. */
+/** The writer of the errors of an operation. One without described errors has the errors outside of operations. */
 function writerFor(operation: Operation, app: FastifyInstance, product: ProductHooks): WriteError {
   const { errors } = operation
   const isCommon = Object.keys(errors).length === 0 && !describesErrors(operation)
@@ -102,7 +102,7 @@ interface MethodParts {
   readonly isDraft: boolean
 }
 
-/** The method that answers the requests of an operation. In a draft it may be missing. */
+/** The method of an operation. In a draft it may be missing. */
 function methodFor(
   contract: Contract,
   id: string,
@@ -113,7 +113,7 @@ function methodFor(
   return run
 }
 
-/** The faults of services that do not fit a contract. */
+/** The differences between the services and the contract. */
 function misfitsOf(
   { operations, refused = [] }: Contract,
   methods: ReadonlyMap<string, Method>,
@@ -129,7 +129,7 @@ function misfitsOf(
   ]
 }
 
-/** Answers the operations with a fault 501, with the fault. A path that the router can't have is 404. */
+/** Answers the operations with a fault 501, with the fault. A path refused by the router is 404. */
 export function addFaultyOperations(app: FastifyInstance, { refused = [] }: Contract): void {
   for (const { method, path, fault } of refused) {
     const onRequest = () => Promise.reject(new HttpError(501, fault))
@@ -165,7 +165,7 @@ function endsFirst(path: string): string {
 
 /**
  * Lets HEAD answer 204 and 304 without a length, as GET does (RFC 9110, section 8.6). Fastify ends each answer to HEAD with a
- * hook that says `Content-Length: 0` where there is no content.
+ * hook, which sets `Content-Length: 0` where there is no content.
  */
 function omitLengths(route: RouteOptions): void {
   if (route.method !== 'HEAD') return
@@ -184,7 +184,7 @@ const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
   done(null, payload)
 }
 
-/** Takes the place of a method that is not written yet: it answers an example of the contract, or 501. */
+/** Takes the place of a missing method: it answers an example of the contract, or 501. */
 function missingMethod({ examples }: Contract, id: string, services: readonly object[]): Method {
   const classes = services.map(({ constructor }) => constructor.name).join(' or ')
   const missing = `The operation ${id} needs a method ${id} in the class ${classes}`
@@ -227,7 +227,7 @@ export function methodOf(service: object, name: string): Method | undefined {
   return typeof value === 'function' ? (value.bind(service) as Method) : undefined
 }
 
-/** The service, or the prototype that it inherits a member from; undefined if there is no such object, as with some proxies. */
+/** The service, or the prototype with its property; undefined if there is no such object, as with some proxies. */
 function ownerOf(service: object, name: string): object | undefined {
   let owner: object | null = service
   while (owner !== null && !Object.hasOwn(owner, name))

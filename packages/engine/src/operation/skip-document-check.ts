@@ -1,4 +1,4 @@
-// Replaces the check of the document that fastify-openapi-glue makes at each start.
+// Replaces the check of the document by fastify-openapi-glue at each start.
 // Why: the compiler has checked the contract already. The check compiles OpenAPI's JSON Schema, which
 // takes longer than to add all routes.
 // This file can go when fastify-openapi-glue has an option to skip the check.

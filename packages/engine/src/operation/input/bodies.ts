@@ -66,9 +66,9 @@ export class Bodies {
   }
 
   /**
-   * Reads and validates a body that was accepted.
+   * Reads and validates an accepted body.
    * @returns undefined without a body
-   * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
+   * @throws {HttpError} if the body does not fit the contract. Too long a stream throws while it is read
    */
   read(exchange: Exchange): unknown {
     const { mediaType, request } = exchange
@@ -144,7 +144,7 @@ async function isEmptyBody(payload: IncomingMessage): Promise<boolean> {
     throw BROKEN_OFF
   }
   const isEmpty = payload.readableLength === 0
-  if (isEmpty) payload.resume() // reads the end of the body, so that the next request of the connection can begin
+  if (isEmpty) payload.resume() // reads the end of the body: then the next request of the connection can begin
   return isEmpty
 }
 
@@ -166,7 +166,7 @@ function mediaReader(media: Media, { bodies, texts }: BodyValidators): ReadBody 
   }
 }
 
-/** @throws {HttpError} 400 for bytes that are not of this kind */
+/** @throws {HttpError} 400 for bytes of another kind */
 function parseBody(kind: Exclude<BodyKind, 'bytes'>, bytes: Buffer, type = ''): unknown {
   switch (kind) {
     case 'json':

@@ -17,10 +17,10 @@ interface RequestBody {
   readonly type: string | undefined
 }
 
-/** The log that a method writes to. Its lines have the id of the request, the caller and the trace. */
+/** The log of a method. Its lines have the id of the request, the caller and the trace. */
 export type MethodLog = Pick<FastifyRequest['log'], 'debug' | 'info' | 'warn' | 'error'>
 
-/** The request that a method gets. Its log and its signal are made only for a method that uses them. */
+/** The request for a method. Its log and its signal are made only when they are used. */
 export class MethodRequest implements RequestParameters, RequestBody {
   readonly caller: string
   readonly path: unknown
@@ -44,7 +44,7 @@ export class MethodRequest implements RequestParameters, RequestBody {
     this.#exchange = exchange
   }
 
-  /** The header `Prefer` of a request, for a method that is not written yet. */
+  /** The header `Prefer` of a request, for a missing method. */
   static preferOf(input: MethodRequest): string {
     return String(input.#exchange.raw.headers['prefer'] ?? '')
   }

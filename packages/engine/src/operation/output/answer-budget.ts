@@ -1,11 +1,11 @@
-// The memory that answers take. deploy/README.md adds it to the other memory of the service.
+// The memory of answers. deploy/README.md adds it to the other memory of the service.
 import { Shares } from '../../http/budget.ts'
 import type { Exchange } from '../../http/exchange.ts'
 
-/** The most bytes of all answers together that were sent whole, and that their clients have not taken. */
+/** The most bytes of all untaken answers together, of those sent whole. */
 const MAX_UNTAKEN = 64 * 1024 * 1024
 
-/** The answers that were sent whole, and that their clients have not taken. */
+/** The untaken answers, of those sent whole. */
 class UntakenAnswers {
   readonly #bytes = new Shares()
   /** By client, the oldest first. */
@@ -32,7 +32,7 @@ class UntakenAnswers {
     if (answers?.size === 0) this.#answers.delete(client)
   }
 
-  /** The oldest answer of the client that has most. */
+  /** The oldest answer of the client with most bytes. */
   oldestOfMost(): Exchange | undefined {
     let most = -1
     let answersOfMost: ReadonlySet<Exchange> | undefined

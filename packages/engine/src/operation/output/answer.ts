@@ -66,7 +66,7 @@ export class Answers {
   }
 }
 
-/** Checked before the reply is touched, so that a bad header can still become a 500. */
+/** Checked before the reply is touched: a bad header can still become a 500. */
 function assertHeaders({ headers }: Answer): void {
   for (const name in headers) {
     validateHeaderName(name)
@@ -82,7 +82,7 @@ function send(reply: FastifyReply, { status, headers }: Answer, payload?: unknow
   return reply.code(status).serializer(String).send(payload) // Without a serializer, Fastify would add a charset.
 }
 
-/** Whether the system has taken an answer that was sent whole, as it takes most. */
+/** Whether the system has taken an answer, as it takes most. */
 function isTaken({ closed, writableLength }: ServerResponse): boolean {
   return closed || writableLength === 0
 }
@@ -133,7 +133,7 @@ async function startStream(
   const stream = Readable.from(isHead ? [] : write(source))
   // The source must end, too, even if nothing was read from it.
   stream.once('close', () => source.destroy())
-  // Fastify then closes the connection, so that no client takes a partial body for a whole one.
+  // Fastify then closes the connection: no client takes a partial body for a whole one.
   stream.once('error', (err) => reportFault(err, exchange, 'response broken off'))
   return stream
 }
@@ -150,7 +150,7 @@ function join(pieces: Pieces, writer: BodyWriter, status: number): Pieces {
   return joinArrays(pieces, (piece) => writer.writeText(status, piece))
 }
 
-/** Joins JSON arrays into the text of one. */
+/** Joins JSON arrays into one. */
 async function* joinArrays(arrays: Pieces, textOf: (array: unknown) => string) {
   let separator = '['
   for await (const array of arrays) {

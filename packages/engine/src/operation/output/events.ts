@@ -4,21 +4,21 @@ import { Readable } from 'node:stream'
 import { isObject } from '@plant-store/json-schema'
 import type { Exchange } from '../../http/exchange.ts'
 
-/** The parts of an event that can end it too early, or that clients ignore: a line break and NUL. */
+/** Characters which end a field too early, or which clients ignore: a line break and NUL. */
 const UNSENDABLE = /[\r\n\0]/
 const LINE_BREAK = /\r\n|\r|\n/
-/** A comment: clients and gateways see that the connection is alive. */
+/** A comment: clients and gateways see a living connection. */
 const COMMENT = ':\n\n'
 
 /** What a stream of events is made from. */
 interface EventSource {
   readonly events: AsyncIterator<unknown>
-  /** Writes the data of an event. @throws {Error} for data that does not fit the contract */
+  /** Writes the data of an event. @throws {Error} for data refused by the contract */
   readonly write: (data: unknown) => string
   readonly exchange: Exchange
 }
 
-/** Lets a method end its work. A method that waits for an event may do so later, or never: nothing waits for it. */
+/** Lets a method end its work. It may do so later, or never, if it waits for an event: nothing waits for it. */
 export function returnEvents(events: AsyncIterator<unknown>, exchange: Exchange): void {
   const { id, request } = exchange
   const returned = Promise.try(async () => events.return?.())
@@ -87,7 +87,7 @@ export class EventStream extends Readable {
   }
 }
 
-/** Writes an event. @throws {Error} for one that can't be sent as it is */
+/** Writes an event. @throws {Error} for one which can't be sent as it is */
 function writeEvent(event: unknown, write: (data: unknown) => string): string {
   if (!isObject(event)) throw new Error('an event must be an object with data')
   const { id, event: type, retry, data } = event
@@ -103,7 +103,7 @@ function field(name: string, value: unknown): string[] {
   return [`${name}: ${value}`]
 }
 
-/** Clients ignore a time that is no integer. */
+/** Clients ignore a time other than an integer. */
 function retryField(time: unknown): string[] {
   if (time === undefined) return []
   if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0)
@@ -111,7 +111,7 @@ function retryField(time: unknown): string[] {
   return [`retry: ${time}`]
 }
 
-/** Waits until the system has taken the bytes that were written to a response. @returns false if its connection is closed */
+/** Waits until the system has taken the bytes written to a response. @returns false if its connection is closed */
 async function isTaken(response: ServerResponse): Promise<boolean> {
   const { socket } = response
   if (socket === null || response.writableLength === 0) return !response.destroyed
@@ -120,7 +120,7 @@ async function isTaken(response: ServerResponse): Promise<boolean> {
 
 /**
  * Sends comments while there are no events: without them, the connection would seem to stall. While a client takes nothing,
- * nothing is written, and the connection is closed as one that stalls.
+ * nothing is written, and the connection is closed for stalling.
  */
 function sendComments(response: ServerResponse): NodeJS.Timeout | undefined {
   const timeout = response.socket?.timeout

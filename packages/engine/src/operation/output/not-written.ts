@@ -1,7 +1,8 @@
+// The placeholder for a method which is not written yet.
 import { HttpError } from '../../errors.ts'
 
 /**
- * Stands for a method that is not written yet: its operation is answered 501. In `npm run dev` it is answered as one without a
+ * Stands for a missing method: its operation is answered 501. In `npm run dev` it is answered as one without a
  * method, with an example of the contract.
  * @throws {HttpError} 501
  * @example

@@ -10,11 +10,11 @@ interface Wish {
 }
 
 /**
- * Answers with the example that a request wishes for.
+ * Answers with the example of a request's wish.
  * @param missing says which method is missing
  * @param prefer the header `Prefer` of the request
  * @throws {HttpError} 501 with the names of the examples and the method to paste, if the request wishes for no example, or for
- *   one that the contract does not have
+ *   one missing in the contract
  */
 export function answerExample(
   missing: string,

@@ -1,5 +1,7 @@
+// The result of a refused request, in the built-in form of errors.
+
 /**
- * The result of an operation that refuses a request. The contract must declare the status, with a body of these members.
+ * The result of an operation to refuse a request. The contract must declare the status, with a body of these properties.
  * @param status from 400 to 599
  * @param message for people
  * @example

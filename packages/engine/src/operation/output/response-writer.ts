@@ -1,4 +1,4 @@
-// Writes the responses of an operation: chooses the media type of a body, checks the body by its schema, and makes its text.
+// Writes the responses of an operation: chooses the media type of a body, checks the body by its schema, and writes it.
 import type { Operation, ResponseMedia } from '../../contract/compiled.ts'
 import { findStatus } from '../../contract/error-forms.ts'
 import { findType } from '../input/content-type.ts'
@@ -17,7 +17,7 @@ export interface Content {
 export class ResponseWriters {
   readonly #operation: Operation
   readonly #validator: Validator
-  /** By the media types of the contract. Types that callers choose from a range are not stored: they could fill the memory. */
+  /** By the media types of the contract. Types chosen by callers from a range are not stored: they could fill the memory. */
   readonly #writers = new Map<ResponseMedia, BodyWriter>()
   /** By status: the content of a response whose method names no media type. */
   readonly #usual = new Map<number, Content | null>()
@@ -30,9 +30,9 @@ export class ResponseWriters {
 
   /**
    * Finds the content of a response.
-   * @param type the media type that the method names
+   * @param type the media type named by the method
    * @returns null if the contract declares no body
-   * @throws {Error} for a status or a media type that the contract does not declare
+   * @throws {Error} for an undeclared status or media type
    */
   find(status: number, type: string | undefined): Content | null {
     if (type !== undefined) return this.#find(status, type)
@@ -69,14 +69,14 @@ function withCharset(type: string, { kind, events }: ResponseMedia): string {
   return kind === 'text' && !events ? `${type}; charset=utf-8` : type
 }
 
-/** Writes the bodies of a media type. Its methods throw an error for a body that does not fit the contract. */
+/** Writes the bodies of a media type. Its methods throw an error for a body refused by the contract. */
 export class BodyWriter {
   readonly kind: ResponseMedia['kind']
   /** Whether bodies are streams of events. */
   readonly isEvents: boolean
   readonly #id: string
   readonly #check: Check
-  /** Whether bodies may have members that are not sent. */
+  /** Whether bodies may have properties to leave out. */
   readonly #hasWriteOnly: boolean
 
   /** @param id of the operation, for errors */
@@ -98,7 +98,7 @@ export class BodyWriter {
     return this.writeText(status, body)
   }
 
-  /** Writes a body that is not bytes, or a piece of one. */
+  /** Writes a body other than bytes, or a piece of one. */
   writeText(status: number, body: unknown): string {
     if (!(body instanceof JsonText)) return this.#writeValue(status, body, MAX_LEVELS)
     if (!this.#hasWriteOnly) return body.text
@@ -121,11 +121,11 @@ export class BodyWriter {
   }
 }
 
-/** The error of a method that has answered with a body or a status that the contract does not allow. */
+/** The error of a method whose status or body the contract does not allow. */
 export function misfit(id: string, status: number, fault: string): Error {
   return new Error(`the method ${id} answered ${status} with ${fault}`)
 }
 
-/** For `JSON.parse`: an integer that a `number` may not hold is a `bigint`. */
+/** For `JSON.parse`: an integer which a `number` may not hold is a `bigint`. */
 const exactly = (_name: string, value: unknown, { source = '' } = {}) =>
   /^-?\d{16,}$/.test(source) ? BigInt(source) : value

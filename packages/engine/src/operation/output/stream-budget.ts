@@ -1,10 +1,10 @@
-// The streams of events that one caller may have open: each keeps a connection for as long as the client likes.
+// Bounds the open streams of events of a caller: each keeps a connection for as long as the client likes.
 import type { Operation } from '../../contract/compiled.ts'
 import { Shares } from '../../http/budget.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { HttpError } from '../../errors.ts'
 
-/** The most streams of events that one caller may have open. */
+/** The most open streams of events of one caller. */
 export const MAX_STREAMS = 64
 /** A caller gets this part of the connections at most, where few are allowed. Without credentials, an address gets it. */
 const PART_OF_CONNECTIONS = 0.25
