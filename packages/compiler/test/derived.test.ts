@@ -34,7 +34,7 @@ const TOKEN = tokenOf('alice', 'read', 'write', 'admin')
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   'a parameter whose alternatives leave its type, or the items of its list, to what is around them':
     ['c/anyOf', 'd/anyOf'].map((rule) => `${rule}: nothing that was tried violates it`),
-  'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
+  'a parameter of several types, a list among them: a string, or each item of a list, is the first of int64, integer, number, boolean, string that its schema takes':
     ['a/anyOf', 'a/anyOf/0/maximum', 'f/items/anyOf/0/maximum', 'g/oneOf']
       .concat('g/oneOf/1/items/maximum', 'h/anyOf')
       .map((rule) => `${rule}: nothing that was tried violates it`),
@@ -49,11 +49,11 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
       ),
       'body/dependentSchemas/z/not: no valid value that was made has this part: give an example',
     ),
-  '`oneOf` with alternatives that require a member which only the other side sends: where several match without it, one that lacks nothing counts':
+  '`oneOf` with alternatives that require a property of the other side: where several match without it, one that lacks nothing counts':
     ['body/oneOf/1/required/a', 'body/oneOf/2/required/b'].map(
       (rule) => `${rule}: nothing that was tried violates it`,
     ),
-  'a schema that nothing fits, as a member that is required and not allowed': ['its body'],
+  'a schema no value can fit, as a required property which is not allowed': ['its body'],
   'a pattern whose time grows with the square of the length or more, without `maxLength` beside it':
     ['body/propertyNames: nothing that was tried violates it'],
   'a list with `prefixItems` or `unevaluatedItems`': [
@@ -62,7 +62,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     'b/prefixItems/0/type: nothing that was tried violates it',
     'b/type: nothing that was tried violates it',
   ],
-  'an object in a query that describes members by `additionalProperties` or patterns, or none: it has each name that nothing else of the operation has':
+  'an object in a query with properties by `additionalProperties` or patterns, or without any: it takes all names of the query without another use':
     ['a/minProperties: nothing that was tried violates it'],
   // An empty object can't be sent.
   'an object in a path or a header: `b,1,c,x`, or with `explode: true` `b=1,c=x`': [

@@ -376,7 +376,7 @@ const IN_REQUEST = "Request<'in'>['body']"
 const IN_ANSWER = "Result<'out'>"
 
 /** Not tested: TypeScript takes inherited properties for an object's properties. */
-const INHERITED = 'parameters and members named `constructor`, `toString`, `hasOwnProperty`'
+const INHERITED = 'parameters and properties named `constructor`, `toString`, `hasOwnProperty`'
 
 for (const [name, how] of TABLE) {
   const construct = CONSTRUCTS[name]

@@ -161,7 +161,7 @@ export const BODIES: Constructs = {
     yaml: `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { required: true, content: { application/json: {} } }\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n`,
     asks: [ask('/x', 200, '{}'), ask({ ...post('{'), method: 'GET' }, 200, '{}')],
   },
-  'a body of `text/plain` or another text': {
+  'a body of `text/plain` or another `text/` type': {
     yaml: body('Text/Plain: { schema: { type: string, maxLength: 3 } }'),
     asks: [
       ask(post('é 🌱', 'text/plain'), 200, '{"body":"é 🌱"}'),
@@ -421,13 +421,13 @@ export const BODIES: Constructs = {
         ask(form('d\r\n\r\nUE5H'), 200, '{"d":"UE5H"}'),
       ],
     },
-  'a file of a form that says more than its length': body(
+  'a file of a form with more rules than its length': body(
     'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a: # here\n        type: string\n        pattern: a\n        format: binary',
   ),
   '`uniqueItems` of the files of a form': body(
     'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a:\n        type: array\n        items: { type: string, format: binary }\n        uniqueItems: true # here',
   ),
-  '`encoding` of a form that says what is so without it, or has `explode` of a text or a file': {
+  '`encoding` of a form with defaults only, or with `explode` of a string or a file': {
     yaml: body(
       `multipart/form-data:
   x-body-limit: 999
@@ -499,13 +499,13 @@ application/x-www-form-urlencoded: {}`),
     run: async ({ body }) => ({ status: 200, body: (fields(body)['file'] as File).type }),
     asks: [ask(form('id\r\n\r\n7', `file; filename=a.png${PNG_TYPE}PNG`), 200, '"image/png"')],
   },
-  '`encoding` of a form that says more': body(
+  '`encoding` of a form with more': body(
     'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',
   ),
   'a key of `content` that is no media type, as `application/json:`': body(
     '"application/json:": { schema: { type: object } } # here',
   ),
-  'XML or YAML whose schema is a text, or that has no schema: the method gets the text': {
+  'XML or YAML whose schema is a string, or that has no schema: the method gets the string': {
     yaml: body(`application/xml: { schema: { type: string } }\napplication/x-yaml: {}`),
     asks: [
       ask(post('<a>\u00e9</a>', 'application/xml'), 200, '{"body":"<a>\u00e9</a>"}'),

@@ -63,7 +63,7 @@ export const DOCUMENTS: Constructs = {
     asks: [ask('/y', 200), ask({ method: 'PUT', url: '/y' }, 200)],
   },
   '`$ref` to a URL': `paths:\n  /x:\n    $ref: https://example.com/x.yaml # here\n`,
-  'a `$ref` that leads nowhere': `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
+  'a `$ref` leading nowhere': `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
   'YAML anchors, aliases and merge keys': {
     yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\nx-all: [${'*run, '.repeat(999)}]\n`,
     asks: [ask('/x', 200), ask('/y', 200)],
@@ -77,8 +77,8 @@ export const DOCUMENTS: Constructs = {
   },
   'a key that is a list or an object': `${PATHS}x-a: { [a]: 1 } # here\n`,
   'a key that stands twice, also if only one of them has quotes': `${PATHS}x-a: { 200: 1, '200': 1 } # here\n`,
-  'a field that OpenAPI does not have, and is perhaps misspelt': `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
-  'a field that OpenAPI does not have, in `info`, `tags`, `webhooks`, `callbacks` and others that only people and clients read':
+  'an unknown field, perhaps misspelt': `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
+  'an unknown field in `info`, `tags`, `webhooks`, `callbacks` and others for people and clients only':
     {
       yaml: `openapi: 3.1.0\ninfo: { title: Small, version: '1', deprecated: true }\ndeprecated: true\n${PATHS}`,
       asks: [ask('/x', 200)],
@@ -92,18 +92,18 @@ export const DOCUMENTS: Constructs = {
     ],
   },
   'a field that OpenAPI or Swagger has elsewhere, or a keyword of a schema': `paths:\n  /x:\n    get:\n      produces: [text/plain] # here\n      operationId: run\n      responses: { '204': { description: Done } }\n`,
-  'texts and examples for people that are of another type, or are not there': {
+  'descriptions and examples for people, of another type or missing': {
     yaml: `openapi: 3.1.0\ninfo: { title: 7 }\npaths:\n  /x: { get: { summary: 7, parameters: [{ name: a, in: query, examples: [{ id: 1 }], schema: { title: 7, description: 7, type: integer } }], operationId: run, responses: { '200': { description: 200, content: { application/json: { examples: { a: { id: 1 } } } } } } } }\n`,
     asks: [ask('/x?a=7', 200, '{"query":{"a":7}}')],
   },
-  'a member that is empty in YAML, as `parameters:`': {
+  'a property that is empty in YAML, as `parameters:`': {
     yaml: `servers:\npaths:\n  /x:\n    post:\n      operationId: run\n      parameters:\n      requestBody: { content: { application/json: { schema: { type: object, required: , additionalProperties: false, properties: { a: , b: { enum: [null] } } } } } }\n      responses: { '200': { description: , content: { application/json: } } }\n`,
     asks: [
       ...accepted(json, '{"a":1} {"a":"x","b":null}'),
       ...refused(json, '{"b":1} {"c":1}', /body/),
     ],
   },
-  'an empty list of scopes in `security` that is left out': {
+  'a missing list of scopes in `security`': {
     yaml: `paths:\n  /x: { get: { security: [{ b: }], ${OPERATION} } }\ncomponents: { securitySchemes: { b: { type: apiKey, in: header, name: X-Key } } }\n`,
     product: { guards: { b: async () => ({ caller: 'alice', scopes: [] }) } },
     asks: [ask({ url: '/x', headers: { 'x-key': '7' } }, 200, /alice/), ask('/x', 401)],
@@ -184,7 +184,7 @@ export const DOCUMENTS: Constructs = {
       ask('/', 200),
     ],
   },
-  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`; it is split at the text before it is decoded':
+  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`; it is split at the other characters before it is decoded':
     {
       yaml: `paths:\n${[
         ['/{id}.json', 'id'],
@@ -226,7 +226,7 @@ export const DOCUMENTS: Constructs = {
         ask({ method: 'OPTIONS', url: '/a.json' }, 204),
       ],
     },
-  'a path, also one without operations, with `*`, two parameters without text between them, or one parameter twice':
+  'a path, also one without operations, with `*`, two parameters side by side, or one parameter twice':
     'paths:\n  /{a}{b}: {} # here\n',
   'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': `paths:\n${['-', ':'].map((separator, index) => `  /{a}${separator}{b}:\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }${index === 1 ? ' # here' : ''}\n`).join('')}`,
   'paths that differ only in the names of parameters, with different methods': {
@@ -272,14 +272,14 @@ export const DOCUMENTS: Constructs = {
     run: async (_, name) => (name === 'run' ? { status: 200, body: name } : { status: 204 }),
     asks: [ask('/x', 200, '"run"'), ask('/y', 204)],
   },
-  'a `{parameter}` of a path that is not described: a text': {
+  'an undescribed `{parameter}` of a path: a string': {
     yaml: `paths:\n  /x/{a}:\n    get: { ${OPERATION} }\n`,
     asks: accepted(path, '/x/7=>{"a":"7"}'),
   },
-  'a parameter that the path does not have: it is left out': {
+  'a parameter missing in the path: it is left out': {
     yaml: `paths:\n  /x:\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: integer } }], ${OPERATION} }\n`,
     asks: [ask('/x', 200, '{}')],
   },
-  'a `{parameter}` of a path that is not described, beside one that the path does not have': `paths:\n  /x/{id}:\n    get: { parameters: [{ name: ID, in: path, required: true, schema: { type: integer } }], ${OPERATION} } # here\n`,
+  'an undescribed `{parameter}` of a path, beside a described one missing in the path': `paths:\n  /x/{id}:\n    get: { parameters: [{ name: ID, in: path, required: true, schema: { type: integer } }], ${OPERATION} } # here\n`,
   'two parameters of one name and place': `      parameters:\n        - { name: a, in: query, schema: { type: string } }\n        - { name: a, in: query, schema: { type: string } } # here`,
 }

@@ -113,7 +113,7 @@ components: { schemas: { Whole: { type: integer } } }`,
         ...refused(query, 'a=2 a=x b=2 b=1.5 c=1&c=9 c=x d=-0.5', /query\/[abcd]/),
       ],
     },
-  'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
+  'a parameter of several types, a list among them: a string, or each item of a list, is the first of int64, integer, number, boolean, string that its schema takes':
     {
       yaml: `      parameters:
         - { name: a, in: query, schema: { anyOf: [{ type: integer, maximum: 5 }, { type: boolean }, { type: string }] } }
@@ -144,7 +144,7 @@ components: { schemas: { Whole: { type: integer } } }`,
         ...refused(query, 'f=5,6,7,8', /must NOT have more than 3 items/),
       ],
     },
-  'a parameter without a type: a text': {
+  'a parameter without a type: a string': {
     yaml: '      parameters: [{ name: a, in: query, schema: { maxLength: 2 } }, { name: b, in: query, schema: true }, { name: c, in: query, schema: false }]',
     asks: [
       ask('/x?a=7&b=8', 200, '{"query":{"a":"7","b":"8"}}'),
@@ -152,7 +152,7 @@ components: { schemas: { Whole: { type: integer } } }`,
       ask('/x?c=1', 400),
     ],
   },
-  'a parameter with neither `schema` nor `content`: a text': {
+  'a parameter with neither `schema` nor `content`: a string': {
     yaml: '      parameters: [{ name: a, in: query }]',
     asks: [ask('/x?a=7', 200, '{"query":{"a":"7"}}'), ask('/x', 200, '{}')],
   },
@@ -229,7 +229,7 @@ components: { schemas: { Whole: { type: integer } } }`,
   'a list or an object in a cookie without `explode: false`': parameter(
     'in: cookie\nschema: { type: array } # here',
   ),
-  'an object in a query whose members are described: `b=1&c=x`': {
+  'an object in a query whose properties are described: `b=1&c=x`': {
     yaml: `      parameters:
         - { name: a, in: query, schema: { type: object, required: [b], properties: { b: { type: integer, format: int64 }, c: { type: array, items: { type: boolean } } } } }
         - { name: d, in: query, schema: { type: string } }`,
@@ -240,7 +240,7 @@ components: { schemas: { Whole: { type: integer } } }`,
       ...refused(query, 'c=true b=x b=1&b=1', /query\/a/),
     ],
   },
-  'an object in a query that describes members by `additionalProperties` or patterns, or none: it has each name that nothing else of the operation has':
+  'an object in a query with properties by `additionalProperties` or patterns, or without any: it takes all names of the query without another use':
     {
       yaml: `paths:
   /x:
@@ -349,7 +349,7 @@ components: { schemas: { A: { type: object, required: [b], properties: { b: { ty
       ...refused(query, 'a[b][c]=1 a[b]=1&a[__proto__]=1', /query\/a must not have the property/),
     ],
   },
-  '`style: deepObject` of an object without described members': {
+  '`style: deepObject` of an object without described properties': {
     yaml: `      parameters:
         - { name: a, in: query, style: deepObject, schema: { type: object, additionalProperties: { type: integer, format: int64 }, maxProperties: 2 } }
         - { name: d, in: query, style: deepObject, schema: { type: object } }
@@ -362,9 +362,10 @@ components: { schemas: { A: { type: object, required: [b], properties: { b: { ty
       ...refused(query, 'd[b][c]=1 d[__proto__]=1', /query\/d must not have the property/),
     ],
   },
-  '`style: deepObject` of what is no object, or has an object or a list of lists in it': parameter(
-    'in: query\nschema: { type: object, properties: { a: { type: object } } } # here\nstyle: deepObject',
-  ),
+  '`style: deepObject` of another type than object, or of an object with an object or a list of lists in it':
+    parameter(
+      'in: query\nschema: { type: object, properties: { a: { type: object } } } # here\nstyle: deepObject',
+    ),
   'other styles than these': parameter(
     'in: query\nschema: { type: array }\nstyle: pipeDelimited # here',
   ),
@@ -372,7 +373,7 @@ components: { schemas: { A: { type: object, required: [b], properties: { b: { ty
     yaml: '      parameters: [{ name: a, in: query, allowReserved: true, schema: { type: string } }]',
     asks: accepted(query, 'a=/x?y:@!$;=>{"a":"/x?y:@!$;"} a=%2Fx=>{"a":"/x"}'),
   },
-  '`allowEmptyValue` in a query: an empty text that the schema refuses is as if it had not been sent':
+  '`allowEmptyValue` in a query: an empty string that the schema refuses is as if it had not been sent':
     {
       yaml: `      parameters:
         - { name: a, in: query, allowEmptyValue: true, schema: { type: integer, default: 7 } }
@@ -411,11 +412,11 @@ components: { schemas: { A: { type: object, required: [b], properties: { b: { ty
       ask('/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}'),
     ],
   },
-  'a `default` of a parameter that its schema refuses': {
+  'a `default` of a parameter refused by its schema': {
     yaml: '      parameters: [{ name: a, in: query, schema: { type: integer, default: x } }]',
     asks: [ask('/x', 200, '{}'), ask('/x?a=7', 200, '{"query":{"a":7}}'), ask('/x?a=x', 400)],
   },
-  'parameters and members named `constructor`, `toString`, `hasOwnProperty`': {
+  'parameters and properties named `constructor`, `toString`, `hasOwnProperty`': {
     yaml: `      parameters: [{ name: constructor, in: query, schema: { type: string } }, { name: toString, in: query, required: true, schema: { type: string } }]`,
     asks: [
       ask('/x?toString=a', 200, '{"query":{"toString":"a"}}'),

@@ -84,7 +84,7 @@ const OTHER_FORM = responses(OWN_FORM.replace('^E400$', '^F400$'))
 
 /** Constructs of responses and of security, by their names in SERVED.md. */
 export const RESPONSES: Constructs = {
-  'a response of `application/json`, an int64 in it exactly; one that its schema refuses, or nested more than 100 levels deep, becomes 500':
+  'a response of `application/json`, an int64 in it exactly; one refused by its schema, or nested more than 100 levels deep, becomes 500':
     {
       yaml: ok(
         '{ Application/Json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
@@ -123,7 +123,7 @@ export const RESPONSES: Constructs = {
     run: async () => ({ status: 204 }),
     asks: [ask('/x', 204, '')],
   },
-  'errors of the service itself as `{ error, message }`, RFC 9457, `{ code, message }` or `{ message }`: the first that the schema accepts':
+  'built-in errors as `{ error, message }`, RFC 9457, `{ code, message }` or `{ message }`: the first that the schema accepts':
     {
       yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]
       responses:
@@ -155,7 +155,7 @@ export const RESPONSES: Constructs = {
         ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
       ],
     },
-  'errors of the service itself without `content`: as the first of the operation that has one, or as `errorBody` writes them, or as most errors of the contract are':
+  'built-in errors without `content`: as the first of the operation that has one, or as `errorBody` writes them, or as most errors of the contract are':
     {
       yaml: `paths:
   /x: { get: { operationId: run, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '204': { description: Done }, '400': { description: Bad }, default: { description: Not, content: { application/problem+json: {} } } } } }
@@ -179,7 +179,7 @@ export const RESPONSES: Constructs = {
         ),
       ],
     },
-  'errors of the service itself as a text': {
+  'built-in errors as text': {
     yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]\n${responses(`'200': { description: Done }
 '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
 '505': { description: Old, content: { text/html: { schema: { type: string } } } }`)}`,
@@ -203,7 +203,7 @@ export const RESPONSES: Constructs = {
     },
     asks: [ask('/x', 501, `{"error":501,"message":${QUOTED}}`)],
   },
-  'errors of the service itself in another form, which `errorBody` of the product writes': {
+  'built-in errors in another form, which `errorBody` of the product writes': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }]\n${responses(OWN_FORM)}`,
     product,
     asks: [
@@ -216,13 +216,13 @@ export const RESPONSES: Constructs = {
       run: async () => ({ status: 204 }),
       asks: [ask(post('a', 'text/plain'), 415), ask(post({}), 204)],
     },
-  'errors of the service itself as `*/*`: JSON': {
+  'built-in errors as `*/*`: JSON': {
     yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]\n${responses(`'200': { description: Done }
 '500': { description: Broken, content: { '*/*': { schema: { type: object, required: [code, message] } } } }`)}`,
     run: throwAsked,
     asks: [ask('/x?error=500', 500, `{"code":500,"message":${QUOTED}}`, 'application/json')],
   },
-  'errors of the service itself in another media type, as bytes or CSV: `{ error, message }`': {
+  'built-in errors in another media type, as bytes or CSV: `{ error, message }`': {
     yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]\n${responses(`'200': { description: Done }
 '500': { description: Broken, content: { text/csv: { schema: { type: string } } } }
 default: { description: Broken, content: { application/octet-stream: { schema: { type: string, format: binary } } } }`)}`,
@@ -236,7 +236,7 @@ default: { description: Broken, content: { application/octet-stream: { schema: {
       ),
     ),
   },
-  'errors of the service itself in other forms, by operation or by status, which one `errorBody` of the product writes':
+  'built-in errors in other forms, by operation or by status, which one `errorBody` of the product writes':
     {
       yaml: `paths:
   /x: { get: { operationId: run, parameters: [{ name: error, in: query, schema: { type: integer } }], responses: { '204': { description: Done }, '501': { $ref: '#/components/responses/Coded' }, default: { $ref: '#/components/responses/Listed' } } } }
@@ -260,17 +260,17 @@ components:
         ask('/y?error=x', 400, /^{"code":"E400","text":"query\/error must be an integer/),
       ],
     },
-  'errors of the service itself in another form, without `errorBody`: as a template that is made of their schema':
+  'built-in errors in another form, without `errorBody`: as a template that is made of their schema':
     {
       yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }]\n${responses(OWN_FORM.replace('^E400$', '^E'))}`,
       asks: [
         ask('/x?a=b', 400, /^{"errors":\[{"code":"E400"}\],"message":"query\/a must be an int/),
       ],
     },
-  'errors of the service itself for which no body can be made, without `errorBody`': responses(
+  'built-in errors without a possible body, without `errorBody`': responses(
     OWN_FORM.replace('^E400$', '^(?!E)F$').replace('code: { ', 'code: { maxLength: 0, '),
   ),
-  'errors of the service itself of which `errorBody` writes no member': {
+  'built-in errors of which `errorBody` writes no property': {
     yaml: responses(
       OWN_FORM.replace(
         /schema: .* # here$/,
@@ -279,8 +279,11 @@ components:
     ),
     product,
   },
-  'errors of the service itself that `errorBody` does not fit': { yaml: OTHER_FORM, product },
-  'errors of the service itself with a bound of the message that `errorBody` does not keep': {
+  'built-in errors refused by their schema, as `errorBody` writes them': {
+    yaml: OTHER_FORM,
+    product,
+  },
+  'built-in errors with a bound of the message that `errorBody` does not keep': {
     yaml: responses(
       OWN_FORM.replace(
         /schema: .* # here$/,
@@ -294,7 +297,7 @@ components:
     run: async ({ query }) => ({ status: 200, type: 'text/csv', body: `a;${asked(query)}` }),
     asks: [ask('/x', 200, 'a;', 'text/csv; charset=utf-8')],
   },
-  'a response of `text/plain` or another text': {
+  'a response of `text/plain` or another `text/` type': {
     yaml: ok('{ text/plain: { schema: { type: string } } }'),
     run: async () => ({ status: 200, body: 'é' }),
     asks: [ask('/x', 200, 'é', 'text/plain; charset=utf-8')],
@@ -335,13 +338,13 @@ components:
       }),
       asks: [ask('/x', 200, 'id: 7\nevent: a\ndata: {"n":1}\n\ndata: {}\n\n', 'text/event-stream')],
     },
-  'a response of `text/event-stream` with a schema of texts, or without one: each `data` is a text':
+  'a response of `text/event-stream` with a schema of strings, or without one: each `data` is a string':
     {
       yaml: ok('{ text/event-stream: {} }'),
       run: async () => ({ status: 200, body: Readable.from([{ data: 'a\nb' }]) }),
       asks: [ask('/x', 200, 'data: a\ndata: b\n\n')],
     },
-  'XML, YAML, lines of JSON, and texts and bytes with a schema of anything else, where no other media type is served: the method writes them':
+  'XML, YAML, lines of JSON, and text and bytes with a schema of anything else, where no other media type is served: the method writes them':
     {
       yaml: `paths:\n${Object.entries(UNCHECKED)
         .map(
@@ -368,14 +371,14 @@ components:
     run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
     asks: [ask('/x', 204, '')],
   },
-  'headers of a response: a text, a number or a boolean': {
+  'headers of a response: a string, a number or a boolean': {
     yaml: responses(
       `'204': { description: Done, headers: { X-Count: { schema: { type: integer } } } }`,
     ),
     run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
     asks: [ask('/x', 204, '')],
   },
-  'a header of a response without a `schema`: a text': {
+  'a header of a response without a `schema`: a string': {
     yaml: responses(`'204': { description: Done, headers: { X-A: { description: A text } } }`),
     run: async () => ({ status: 204, headers: { 'X-A': 'a' } }),
     asks: [ask('/x', 204, '')],
@@ -391,7 +394,7 @@ components:
     ...USERS,
     asks: [CREATED, ask(post({ name: 'a' }), 400, /required property 'password'/)],
   },
-  '`oneOf` with alternatives that require a member which only the other side sends: where several match without it, one that lacks nothing counts':
+  '`oneOf` with alternatives that require a property of the other side: where several match without it, one that lacks nothing counts':
     {
       yaml: `      requestBody: { required: true, content: { application/json: { schema: { type: object, oneOf: [{ required: [id], properties: { id: { readOnly: true } } }, { required: [a] }, { required: [b] }] } } } }`,
       asks: [

@@ -41,7 +41,7 @@ export const SCHEMAS: Constructs = {
     '9007199254740993 9007199254740995=>9007199254740996 {"b":2,"a":[1]} 3',
     '9007199254740992 9007199254740996 {"a":[2],"b":2} 2',
   ),
-  '`default` of a member, up to 100,000 in a body; a `default` of a member that is required is left out':
+  '`default` of a property, up to 100,000 in a body; a `default` of a property that is required is left out':
     schema(
       "type: object\nrequired: [c]\nproperties: { a: { $ref: '#/components/schemas/A' }, b: { type: object, default: {}, properties: { d: { type: integer, default: 2 } } }, c: { type: integer, default: 3 }, e: { type: integer, format: int64, default: 9007199254740993 } }",
       '{"c":1}=>{"c":1,"a":"x","b":{"d":2},"e":9007199254740993}',
@@ -54,7 +54,7 @@ export const SCHEMAS: Constructs = {
     '',
     'components: { schemas: { A: { type: object, properties: { a: { type: string, default: x } } } } }',
   ),
-  'a schema that nothing fits, as a member that is required and not allowed': schema(
+  'a schema no value can fit, as a required property which is not allowed': schema(
     "allOf: [{ $ref: '#/components/schemas/A' }, { required: [id] }]",
     '',
     '{"id":1} {}',
@@ -70,7 +70,7 @@ export const SCHEMAS: Constructs = {
     "type: array\nitems: { $ref: '#a' } # here",
     'components: { schemas: { A: { $anchor: a } } }',
   ),
-  'a schema that refers to itself in a member or an item': schema(
+  'a schema that refers to itself in a property or an item': schema(
     "$ref: '#/components/schemas/Tree'",
     '{"id":1,"all":[{"id":9007199254740993,"all":[]}]}',
     { '{"id":1,"all":[{}]}': /body\/all\/0 must have required property 'id'/ },
@@ -139,7 +139,7 @@ export const SCHEMAS: Constructs = {
         '{"g":18446744073709551616} {"g":-1}': /from 0 to 18446744073709551615/,
       },
     ),
-  '`format` of `decimal` (a text), `char` (one character), `byte` (Base64)': schema(
+  '`format` of `decimal` (a string), `char` (one character), `byte` (Base64)': schema(
     "type: object\nproperties: { a: { type: string, format: decimal, examples: ['1.50'] }, b: { type: string, format: char }, c: { type: string, format: byte } }",
     '{"a":"-1.50","b":"é","c":"YQ=="} {"a":"0","b":"🌱"}',
     {
@@ -163,7 +163,7 @@ export const SCHEMAS: Constructs = {
     '{"-x":"a.b"}',
     '{"-x":"?"}',
   ),
-  'a pattern that takes exponential time for some texts': schema(
+  'a pattern that takes exponential time for some strings': schema(
     "type: object\npatternProperties: { '^([a-z]+)*$': { type: string, pattern: '^(a|a)*b$' } }\nproperties: { A: { type: string, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' } }",
     '{"x":"aab","A":"a-b"}',
     '{"x":"a"} {"A":"-"}',
@@ -183,20 +183,20 @@ export const SCHEMAS: Constructs = {
     '{"b":1} {"c":1} {"d":1} {"y":1} {"z":1} {"f":[1]}',
     'components: { schemas: { Yes: true, No: false, A: { $defs: { c: true } } } }',
   ),
-  'a member named `__proto__`': body(
+  'a property named `__proto__`': body(
     'type: object\nproperties: # here\n  a: { type: string }\n  __proto__: { type: string }',
   ),
   'keywords whose values are wrong, also beside `$ref`': body(
     "$ref: '#/components/schemas/A'\nminLength: a # here",
     'components: { schemas: { A: { type: string } } }',
   ),
-  '`nullable: true`: beside a type it allows null, without one it says nothing': schema(
+  '`nullable: true`: beside a type it allows null, without one it is a no-op': schema(
     "type: object\nproperties: { a: { type: string, nullable: true, minLength: 2 }, b: { $ref: '#/components/schemas/A', nullable: true } }",
     '{"a":null} {"a":"ab","b":"c"}',
     '{"a":"a"} {"a":7} {"b":null}',
     'components: { schemas: { A: { type: string, nullable: false } } }',
   ),
-  '`required: true` in the schema of a member': {
+  '`required: true` in the schema of a property': {
     yaml: `paths:\n  /x: { post: { operationId: run, requestBody: { content: { application/json: { schema: { type: object, properties: { a: { type: integer, required: true }, required: { type: integer } } } } } }, responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
     asks: [
       ...accepted(json, '{"a":1,"required":1}'),
@@ -207,7 +207,7 @@ export const SCHEMAS: Constructs = {
     'type: string\nmin_length: 2\n$recursiveAnchor: true',
     '"a"',
   ),
-  'a `default` that its schema refuses': schema(
+  'a `default` refused by its schema': schema(
     'type: object\nproperties: { a: { type: string, default: null }, b: { type: integer, default: 7 } }',
     '{}=>{"b":7}',
   ),
@@ -217,7 +217,7 @@ export const SCHEMAS: Constructs = {
     '',
     "components: { schemas: { A: { type: object, default: {}, properties: { a: { $ref: '#/components/schemas/A' } } } } }",
   ),
-  'an example that its schema refuses': {
+  'an example refused by its schema': {
     yaml: "      requestBody: { content: { application/json: { schema: { type: integer, example: 1 }, examples: { a: { value: 7 }, b: { value: x } } } } }\n      responses: { '200': { description: Done, content: { application/json: {} } } }",
     asks: [...accepted(json, '7'), ...refused(json, '"x"', /body must be an integer/)],
   },
@@ -226,7 +226,7 @@ export const SCHEMAS: Constructs = {
     '"a" null',
     '7',
   ),
-  'a `default` in an alternative for a member': schema(
+  'a `default` in an alternative for a property': schema(
     "type: object\nproperties: { a: { anyOf: [{ type: string, default: x }, { type: 'null' }] } }",
     '{} {"a":null}',
   ),
