@@ -19,7 +19,8 @@ export const FILES: AddedTypes = {
 /** A value that was sent as strings or files, not typed yet. */
 export class Sent extends Untyped {
   readonly error = REPEATED
-  readonly #parts: readonly SentPart[]
+  /** Public, because `uniqueItems` compares untyped values by their properties. */
+  readonly parts: readonly SentPart[]
   readonly #items: readonly SentPart[] | null
   #list: Sent[] | undefined
 
@@ -29,7 +30,7 @@ export class Sent extends Untyped {
    */
   constructor(parts: readonly SentPart[], items: readonly SentPart[] | null = parts) {
     super()
-    this.#parts = parts
+    this.parts = parts
     this.#items = items
   }
 
@@ -45,7 +46,7 @@ export class Sent extends Untyped {
 
   /** The values that it may be, if it is no list. */
   #scalars(types: ReadonlySet<string>): unknown[] {
-    const [part, ...others] = this.#parts
+    const [part, ...others] = this.parts
     const isOnlyList = types.size === 1 && types.has('array')
     if (part === undefined || others.length > 0 || isOnlyList) return []
     const value = readPart(part, types)
