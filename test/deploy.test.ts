@@ -1,4 +1,4 @@
-// What deploy/ and the Dockerfile say: by the published schemas, and as the service has it. test/system/release/image.test.ts
+// deploy/ and the Dockerfile: by the published schemas, and as the service has it. test/system/release/image.test.ts
 // builds the image, and runs it.
 import { globSync, readFileSync } from 'node:fs'
 import { Ajv2019 } from 'ajv/dist/2019.js'

@@ -1,4 +1,4 @@
-// What `npm run pack` makes: tarballs in which the tools of package authors find nothing wrong, the same bytes each time.
+// The tarballs of `npm run pack`: the tools of package authors find no error, and the bytes are the same each time.
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

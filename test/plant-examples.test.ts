@@ -6,7 +6,7 @@ import { contractOf } from './support/inner/documented.ts'
 import { build, type Call } from './support/servers/start-product.ts'
 import { exampleOf, toCall } from './support/inner/inputs.ts'
 
-/** What to change in the example of an operation, for an error. */
+/** The changes of an operation's example, for an error. */
 const CHANGES: Readonly<Record<string, Partial<Call>>> = {
   'createPayout 400': { body: { id: 7 } },
   'createPayout 409': { body: { id: 7, name: 'Rose' } },
@@ -19,7 +19,7 @@ const CHANGES: Readonly<Record<string, Partial<Call>>> = {
 
 const { operations } = await contractOf(product)
 for (const operation of operations) {
-  // Nothing is known here of what other operations refuse.
+  // The errors of other operations are unknown here.
   if (!Object.keys(CHANGES).some((name) => name.startsWith(`${operation.id} `))) continue
   for (const [status, { examples }] of operation.responses) {
     const name = `${operation.id} ${status}`
@@ -35,7 +35,7 @@ for (const operation of operations) {
         body: { id: 7, name: 'Monstera deliciosa' },
       })
       if (status === '503') await store.close()
-      // What nobody foresaw.
+      // Unexpected errors.
       if (status === 'default')
         new DatabaseSync(`${t.testdirName}/plants.db`).exec('DROP TABLE plants')
       const example = toCall(operation, exampleOf(operation))

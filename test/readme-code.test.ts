@@ -1,4 +1,4 @@
-// The READMEs of the packages and the table of service/README.md: their code compiles, what prints something is run, and their
+// The READMEs of the packages and the table of service/README.md: their code compiles, printing code is run, and their
 // tables have each name of a door and each field of a product.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

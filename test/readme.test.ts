@@ -33,7 +33,7 @@ t.test('each link to a file or a heading has a target', async (t) => {
 
 /** The files between backticks, each by its path or the end of the path. */
 const NAMED = /`\/?([\w.@/-]+\.(?:cfg|js|json|md|png|sh|ts|txt|ya?ml))`/g
-/** What a README asks its reader to write, or only some services have. */
+/** Files that the reader writes, or that only some services have. */
 const TO_WRITE = ['service/failure.ts', '.redocly.lint-ignore.yaml']
 
 t.test('each file that a README names is there', async (t) => {
@@ -59,7 +59,9 @@ t.test("the engine's README quotes the stages of a request", async (t) => {
     lines.trim().split('\n'),
   )
   const code = readFileSync('packages/engine/src/operation/operation.ts', 'utf8')
-  const stages = code.match(/^ {4}(?:const|return) .*this\.#[\w.]+\(.*$/gm)?.map((line) => line.trim())
+  const stages = code
+    .match(/^ {4}(?:const|return) .*this\.#[\w.]+\(.*$/gm)
+    ?.map((line) => line.trim())
   t.equal(quoted.length, 5)
   t.strictSame(
     quoted,

@@ -32,13 +32,13 @@ const packages = Object.entries(lock.packages)
   .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }))
 /** The packages of this repository in the image. */
 const PACKAGES = ['engine', 'json-schema', 'store']
-/** The packages of the image: what the service, the engine and the store need, and what those need. */
+/** The packages of the image: the dependencies of service, engine and store, and their dependencies. */
 const shipped = [...shippedPaths()].flatMap((path) => {
   const locked = lock.packages[path]
   const name = path.split('node_modules/').at(-1) ?? ''
   return locked === undefined || !path.includes('node_modules/') ? [] : [{ ...locked, name }]
 })
-/** What they need, without each other. */
+/** Their dependencies, without each other. */
 const dependencies = PACKAGES.flatMap((name) => {
   const manifest = fields(JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')))
   const named = { ...fields(manifest['dependencies']), ...fields(manifest['peerDependencies']) }
@@ -191,7 +191,7 @@ t.test('Dependabot follows npm, the actions and the images', async (t) => {
   const followed = updates.map((update) => `${update['package-ecosystem']} ${update.directory}`)
   t.strictSame(followed, ['npm /', 'github-actions /', 'docker /', 'docker-compose /deploy'])
 })
-/** The paths in the lock file of what the image has. */
+/** The paths of the image's packages in the lock file. */
 function shippedPaths(): ReadonlySet<string> {
   const left = ['', ...PACKAGES.map((name) => `packages/${name}`)]
   const reached = new Set(left)

@@ -1,4 +1,4 @@
-// The measure of all: what Fastify can do at most. Constants, serialized by a schema; no authentication, validation or store.
+// The upper bound: bare Fastify. Constants, serialized by a schema; no authentication, validation or store.
 import Fastify from 'fastify'
 import { listOf, PLANT } from './servers.ts'
 

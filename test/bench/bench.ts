@@ -44,7 +44,7 @@ if (
 }
 
 const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
-/** Ends what was started, the last one first. */
+/** Ends the started servers, the last one first. */
 await using ends = new AsyncDisposableStack()
 ends.defer(() => rmSync(folder, { recursive: true }))
 const t = {
@@ -111,7 +111,7 @@ async function profileCase(name: string): Promise<string> {
   return layersOf(readProfile(folder))
 }
 
-/** Measures servers in turn, case by case. @returns what each server did */
+/** Measures servers in turn, case by case. @returns the figures of each server */
 async function measureRound(running: readonly Running[]): Promise<Map<Running, Round>> {
   const cases = casesOf(SIZES)
   const rounds = new Map(running.map((server) => [server, new Map<string, Figures>()]))

@@ -10,7 +10,7 @@ const mebibytes = (bytes: number) => `${count(bytes / 2 ** 20)} MiB`
 const SHOWS = { rate: count, cpu: time, p50: time, p99: time, started: time, memory: mebibytes }
 type Kind = keyof typeof SHOWS
 
-/** What one server did in one round: the figures of each row of the tables. */
+/** One server in one round: the figures of each row of the tables. */
 export type Round = ReadonlyMap<string, Figures>
 export type Figures = Readonly<Partial<Record<Kind, number>>>
 

@@ -38,7 +38,7 @@ const CASES: Readonly<Record<string, readonly [schema: Schema, value: unknown]>>
   'a recursive one, of 63 objects': [tree, nodeOf(5)],
 }
 
-/** Compiles a copy, because Ajv keeps what it has compiled. */
+/** Compiles a copy, because Ajv keeps compiled schemas. */
 const ajvOf = (schema: Schema) => ajv.compile(structuredClone(schema))
 const ourOf = (schema: Schema) => new Validator({ tree }, 'storing').compile('value', schema)
 

@@ -72,7 +72,7 @@ export function casesOf({ small, many }: Sizes): Case[] {
 
 interface Settings {
   readonly name: string
-  /** What Node runs. */
+  /** The arguments of Node. */
   readonly program: string
   readonly environment: Readonly<Record<string, string>>
   /** Those of each caller: of `many` each has one. */
@@ -155,7 +155,7 @@ export const isPinned = ['0', '1'].every(
   (core) => spawnSync('taskset', ['-c', core, 'true']).status === 0,
 )
 
-/** Starts a server, compiled before as with `npm start`. What it prints goes to a file. */
+/** Starts a server, compiled before as with `npm start`. Its output goes to a file. */
 export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: string) {
   const port = await freePort()
   const pinned = isPinned ? ['taskset', '-c', '0'] : []
@@ -192,7 +192,7 @@ export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: 
 /**
  * Puts a load on a server for a second, and checks its answers. Deletes end when nothing is left; a correct one proves its
  * create.
- * @throws {Error} for a wrong answer: what was measured says nothing
+ * @throws {Error} for a wrong answer: the figures mean nothing then
  */
 export async function measure(server: Running, benchCase: Case, connections: number) {
   const { port, sent, pid } = server

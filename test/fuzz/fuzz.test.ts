@@ -84,7 +84,7 @@ const LARGE: Readonly<
   'header lines': (size) => ['GET /plants', `${'X: y\r\n'.repeat(size / 6)}X: y`],
 }
 
-/** What is refused takes time, too. */
+/** Refused input takes time, too. */
 const parse = (bytes: Buffer) => Promise.try(parseJson, bytes).catch(() => undefined)
 
 for (const [name, make] of Object.entries(GROWING)) {

@@ -44,7 +44,7 @@ export async function startTarget(t: Parameters<typeof startService>[0], file: s
       return concurrently(8 * CONNECTIONS, property, inputs, seed)
     },
   } satisfies Record<string, Fuzz>
-  /** Ends the service. @throws {Error} with what was not foreseen */
+  /** Ends the service. @throws {Error} with the unexpected events */
   const end = async () => {
     service.child.kill('SIGTERM')
     const { code, stdout, stderr } = await service.ended

@@ -61,7 +61,7 @@ const valid = value.map((text) => Buffer.from(text))
 /** Strings, most of them JSON. */
 export const json = fc.oneof({ weight: 2, arbitrary: valid }, mutated(valid, WORDS))
 
-/** Fails if the reader makes of bytes what the oracle does not. */
+/** Fails if the reader and the oracle disagree on bytes. */
 export function checkJson(bytes: Uint8Array): void {
   const expected = expectedOf(bytes)
   if (expected === EITHER) return

@@ -27,7 +27,7 @@ export const border = fc
 export const joined = (...parts: fc.Arbitrary<string>[]) =>
   fc.tuple(...parts).map((strings) => strings.join(''))
 
-/** What bytes become. */
+/** The mutations. */
 type Change = (bytes: Buffer) => Buffer[]
 
 function putBefore(word: Buffer): Change {

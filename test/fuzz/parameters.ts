@@ -1,4 +1,4 @@
-// Paths and queries of any printable characters, sent to a service; what is valid is said here a second time.
+// Paths and queries of any printable characters, sent to a service; the rules of validity stand here a second time.
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { faultOf } from '../support/contracts/product-contract.ts'

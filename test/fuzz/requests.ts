@@ -60,7 +60,7 @@ const STATUSES = new Set([
   100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501, 505,
 ])
 
-/** What an answer may be the answer to: only the service knows which one it is. */
+/** The possible requests of an answer: only the service knows which one it is. */
 const CANDIDATES = {
   '/nowhere': ['GET'],
   '/plants': ['GET', 'POST', 'OPTIONS'],

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { Event } from './strace.ts'
 
-/** A file as a disk has it, and what has been done to it since its last sync. */
+/** A file as a disk has it, and the writes since its last sync. */
 interface File {
   bytes: Buffer
   pending: Extract<Event, { what: 'write' | 'truncate' }>[]
@@ -28,7 +28,7 @@ class Disk {
   /** The files by name, as a process sees them, and as they are on the disk. */
   readonly #seen: Map<string, Renamed['file']>
   readonly #named = new Map<string, Renamed['file']>()
-  /** What was done to names since the sync of their folder. */
+  /** The changes of names since the sync of their folder. */
   #renamed: Renamed[] = []
 
   /** @param folder and @param files are there */
@@ -53,7 +53,7 @@ class Disk {
 
   /**
    * Writes the files after a power cut into a new folder. SQLite makes the index of its log anew.
-   * @param keeps whether a part of what was not synced is kept
+   * @param keeps whether a part of the unsynced writes is kept
    */
   cut(keeps: () => boolean, folder: string): void {
     rmSync(folder, { recursive: true, force: true })
@@ -69,7 +69,7 @@ class Disk {
     }
   }
 
-  /** What an event does to names; undefined if it does nothing to them. */
+  /** The effect of an event on names; undefined without one. */
   #renamedBy(event: FileEvent): Renamed | undefined {
     const { what, path } = event
     if (what === 'makeFolder') return { path, file: 'folder' }
@@ -97,12 +97,12 @@ class Disk {
   }
 }
 
-/** Changes what a file has, or is about to have. */
+/** Changes the content of a file, or its unsynced content. */
 function change(file: File, event: FileEvent): void {
   const { what } = event
   if (what === 'write' || what === 'truncate') file.pending.push(event)
   if (what === 'sync') file.bytes = after(file, () => true)
-  // After a failed sync Linux takes what was not written for written.
+  // After a failed sync Linux takes the unwritten pages for written.
   if (what === 'sync' || what === 'failedSync') file.pending = []
 }
 
@@ -131,7 +131,7 @@ function after({ bytes, pending }: File, keeps: () => boolean): Buffer {
   return result
 }
 
-/** What was done to a folder. */
+/** A change of a folder. */
 interface Recording {
   readonly folder: string
   /** The files before the events. */
@@ -140,7 +140,7 @@ interface Recording {
 }
 
 interface Visitor {
-  /** Of what was not synced, the shares to keep at a moment. */
+  /** The shares of unsynced writes to keep at a moment. */
   readonly sharesOf: (draw: () => number) => readonly number[]
   /** Gets a database file in memory as it would be found, and the place of the cut. */
   readonly look: (file: string, where: string) => Promise<void>

@@ -29,7 +29,7 @@ function failing(folder: string, inject: string, ends = ['', '-wal', '-journal']
   return [...injected(`${folder}.trace`, [folder, ...files], inject), ...MAIN]
 }
 
-/** Runs the service from its first start to its end by SIGTERM, unless it ends before, and looks at what is left. */
+/** Runs the service from its first start to its end by SIGTERM, unless it ends before, and looks at its files. */
 async function runWith(t: Test, inject: string) {
   const folder = `${t.testdir()}/data`
   const environment = { PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db`, LOG_LEVEL: 'info' }
@@ -93,7 +93,7 @@ function hasGoneOn({ code, statuses, fatal, acknowledged }: Run, ends: boolean):
 /** The failing calls, whether the service ends then, and the distance to the next failing call. */
 const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
   ['fsync,fdatasync', 'EIO', true, 1.3],
-  // What was not written was not answered, either: only a failed sync or read ends the service.
+  // A failed write was not acknowledged, either: only a failed sync or read ends the service.
   ['pwrite64', 'EIO', false, 1.7],
   ['pwrite64', 'ENOSPC', false, 1.7],
   ['pwrite64', 'EDQUOT', false, 1.7],

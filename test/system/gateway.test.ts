@@ -191,7 +191,7 @@ t.test('a text key leads through a gateway to where it leads directly', async (t
     t.strictSame((await call({ path: '/plants', token })).json, [{ name: 'x' }])
   }
 
-  // nginx decodes a path before it looks at the configuration, and refuses what leads out of it.
+  // nginx decodes a path before it looks at the configuration, and refuses a path that leads out of it.
   for (const key of ['../'.repeat(9), 'a\0'].map(encodeURIComponent)) {
     const before = seen.length
     const path = `${PREFIX}/notes/${key}`
@@ -219,7 +219,7 @@ for (const name of ['nginx', 'HAProxy'] as const) {
       if (passed() !== served())
         t.fail(`${shape}: ${passed()} are passed on, and ${served()} served`)
     }
-    await delay(500) // for what would come late
+    await delay(500) // for late answers
     t.equal(served(), passed())
     t.ok(served() > table.length / 4, 'which is not nothing')
   })

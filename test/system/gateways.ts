@@ -48,7 +48,7 @@ export const gateways = { nginx: startNginx, HAProxy: startHaproxy }
 interface Gateway {
   /** Its configuration in `deploy/`. */
   readonly file: string
-  /** What starts it, up to the name of the configuration. */
+  /** Its command, up to the name of the configuration. */
   readonly command: readonly string[]
   /** Makes the configuration one for this machine. */
   readonly edit: (text: string, port: number, folder: string) => string

@@ -1,4 +1,5 @@
-// What promtool, of Prometheus, says to /metrics and to deploy/alerts.yaml. What the rules ask for is in ../engine/ops/admin.test.ts.
+// promtool, of Prometheus, checks /metrics and deploy/alerts.yaml. The metrics of the rules are in
+// packages/engine/test/ops/admin.test.ts.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -1,5 +1,5 @@
-// The power fails: what a process wrote and synced is recorded, and the disk rebuilt as it would be found afterwards.
-// LONG=1 records more, and keeps more choices of what was not synced.
+// The power fails: the writes and syncs of a process are recorded, and the disk rebuilt as it would be found afterwards.
+// LONG=1 records more, and keeps more choices of the unsynced writes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { Ledger, work } from '../support/histories/ledger.ts'
@@ -83,8 +83,8 @@ async function record(t: Test, lives: readonly Life[]) {
 
 /**
  * Cuts the power in some lives of a service, and looks for all acknowledged writes.
- * @param choices how many times to keep at random what was not synced
- * @returns what was lost, the ends of the names of files whose syncs failed, and how many moments there were
+ * @param choices the number of random choices of unsynced writes
+ * @returns the losses, the ends of the names of files whose syncs failed, and how many moments there were
  */
 async function cutIn(t: Test, lives: readonly Life[], choices: number) {
   const { folder, events, ledger, token } = await record(t, lives)

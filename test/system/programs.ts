@@ -27,7 +27,7 @@ export async function demoToken({
   return find() ?? ''
 }
 
-/** Starts the store on a file, as the service would do, and asks for what the caller `demo` was acknowledged. */
+/** Starts the store on a file, as the service would do, and asks for the acknowledged items of the caller `demo`. */
 export async function violationsIn(
   file: string,
   ledger: Ledger,

@@ -14,7 +14,7 @@ import { injected, readTrace, watched, wholeTrace } from './strace.ts'
 need('strace')
 t.setTimeout(600_000)
 
-/** In the gate: some of the calls, and of the choices of what a power cut keeps. */
+/** In the gate: some of the calls, and of the choices of a power cut. */
 const isShort = process.env['SHORT'] !== undefined
 
 const FILES = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal', '.part', '.part.lock']
@@ -45,9 +45,9 @@ async function findStore(file: string): Promise<string> {
 }
 
 /**
- * Runs a restore with a fault at a call, and removes what it leaves.
+ * Runs a restore with a fault at a call, and removes its files.
  * @param fault and when, as strace takes them
- * @returns which store there was then, whether the call was met, and what is wrong; undefined if nothing is
+ * @returns which store there was then, whether the call was met, and the error, if there is one
  */
 async function restoreWith(replacement: Replacement, call: string, fault: string) {
   const trace = `${replacement.folder}/trace`

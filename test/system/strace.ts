@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { eventually } from '../support/processes/eventually.ts'
 
-/** What a process did to its disk, and what it answered, in order. */
+/** The effects of a process on its disk, and its answers, in order. */
 export type Event =
   | { readonly what: 'write'; readonly path: string; readonly at: number; readonly bytes: Buffer }
   | { readonly what: 'truncate'; readonly path: string; readonly size: number }
@@ -47,7 +47,7 @@ const STRACE = ['strace', '-D', '--quiet=attach,personality', '-o']
 
 /**
  * A command whose main thread, which is where SQLite and the sockets of the service are, is watched.
- * @param trace the file for what was seen
+ * @param trace the file for the record
  * @param inject faults, as strace takes them, or -f to watch all threads
  */
 export function watched(
@@ -90,7 +90,7 @@ export async function wholeTrace(trace: string): Promise<string> {
   return read()
 }
 
-/** Reads what was seen below a folder, and what was answered, when the process has ended. */
+/** Reads the calls below a folder, and the answers, when the process has ended. */
 export async function readTrace(trace: string, folder: string): Promise<Event[]> {
   return (await wholeTrace(trace)).split('\n').flatMap((line) => eventsOf(line, folder))
 }
@@ -107,7 +107,7 @@ interface SystemCall {
   /** Its file: the first parameter, or the file of its descriptor. */
   readonly path: string
   readonly descriptor: string | undefined
-  /** What it returned; NaN if it did not return. */
+  /** Its result; NaN if it did not return. */
   readonly result: number
 }
 
@@ -130,7 +130,7 @@ function eventsOf(line: string, folder: string): Event[] {
   return isDone ? eventsOfFile(call) : []
 }
 
-/** What a write to a stream or a socket prints or answers. */
+/** The output or the answer of a write to a stream or a socket. */
 function eventsOfOutput({ name, strings, descriptor }: SystemCall): Event[] {
   if (name !== 'write' && name !== 'writev') return []
   const sent = Buffer.concat(strings).toString('latin1')

@@ -14,7 +14,7 @@ t.jobs = 3
 const isLong = process.env['LONG'] === '1'
 const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
 const TESTS = ['test/{readme,rooms,contract,methods,plant-*}.test.ts']
-/** What must pass in a copy of the project, and in a new service: words of npm. */
+/** The npm scripts that must pass in a copy of the project, and in a new service. */
 const OF_PROJECT = [CHECK, isLong ? ['test'] : ['run', 'test:file', '--', ...globSync(TESTS)]]
 const OF_SERVICE = [['run', 'check'], ['test']]
 /** The version to which a service is upgraded. */
@@ -224,7 +224,7 @@ function blocksOf(file: string, title: string, end = '## '): string[] {
   const [, text = ''] = readFileSync(file, 'utf8').split(`\n## ${title}\n`)
   const [section = ''] = text.split(`\n${end}`)
   return [...section.matchAll(/^( *)```\w*\n([^]*?)^ *```$/gm)].map(([, indent = '', block = '']) =>
-    // A block of a list is indented as its item is. What is not of YAML or TypeScript keeps its indentation.
+    // A block of a list is indented as its item is. Other blocks than YAML and TypeScript keep their indentation.
     indent === '' ? block : block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
 }
@@ -242,7 +242,7 @@ function copyToFollow(t: Test, environment: Record<string, string> = {}) {
   return follow(copyProject(t), environment)
 }
 
-/** What is done in the folder of a service. */
+/** The steps in the folder of a service. */
 function follow(
   folder: string,
   environment: Record<string, string> = {},

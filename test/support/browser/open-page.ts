@@ -19,7 +19,7 @@ export async function browser(t: Test, host: string): Promise<Browser> {
   return started
 }
 
-/** Opens a page. @returns also its faults: what its console reports, and its requests to other hosts */
+/** Opens a page. @returns also its faults: the reports of its console, and its requests to other hosts */
 export async function open(
   t: Test,
   chromium: Browser,

@@ -66,7 +66,7 @@ export class Door {
   }
 }
 
-/** What a statement declares, by name. */
+/** The declarations of a statement, by name. */
 function namedIn(statement: ts.Statement): [string, Named][] {
   if (ts.isVariableStatement(statement))
     return statement.declarationList.declarations.map((node) => [node.name.getText(), node])

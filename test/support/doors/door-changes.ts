@@ -300,7 +300,7 @@ class Comparison {
   }
 }
 
-/** Where the value of an export goes. Functions and classes are output, and what they take is input. */
+/** Where the value of an export goes. Functions and classes are output, and their parameters are input. */
 function sideOf(name: string, declaration: Named): Side {
   const isType = ts.isInterfaceDeclaration(declaration) || ts.isTypeAliasDeclaration(declaration)
   return !isType || OUTPUT.includes(name) ? 'output' : 'both'

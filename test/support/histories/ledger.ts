@@ -30,7 +30,7 @@ export class Ledger {
     return this.stored.size + this.changed.size + this.deleted.size
   }
 
-  /** Says what a store has lost, undone or changed. @param items the names of its items by id; `+` stands for a change */
+  /** The lost, undone and changed items of a store. @param items the names of its items by id; `+` stands for a change */
   violations(items: ReadonlyMap<number, string>): string[] {
     const isSent = (id: number, name: string) =>
       this.sent.get(id) === name || (this.changeSent.has(id) && `${this.sent.get(id)}+` === name)

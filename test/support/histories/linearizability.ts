@@ -1,11 +1,11 @@
 // Checks the answers to simultaneous requests for linearizability: does an order of the requests explain them?
 // See Herlihy and Wing, Linearizability, https://doi.org/10.1145/78969.78972. Each plant is checked separately.
 
-/** What all operations have. All times are from one clock. */
+/** The times of an operation, all from one clock. */
 interface Timed {
   readonly owner: string
   readonly start: number
-  /** The time of the answer; Infinity if there was none, or if it does not say what was done. */
+  /** The time of the answer; Infinity without one, or if it leaves the effect open. */
   readonly end: number
 }
 

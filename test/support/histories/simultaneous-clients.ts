@@ -57,7 +57,7 @@ const choice = fc.noBias(
 )
 
 interface Course {
-  /** Determines what the clients do, but not when. */
+  /** Determines the requests of the clients, but not their times. */
   readonly seed: number
   /** Its abort ends the history. */
   readonly over: AbortSignal
@@ -110,7 +110,7 @@ export async function runHistory(
   return { operations, statuses }
 }
 
-/** What a status says of a write. */
+/** The effect of a write, by its status. */
 const OUTCOMES = new Map<number, Write['outcome']>([
   [200, 'done'],
   [204, 'done'],

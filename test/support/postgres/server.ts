@@ -64,7 +64,7 @@ function useDatabase(t: Pick<Test, 'teardown'>, url: string): Databases {
       schemas.push(schema)
       const address = new URL(url)
       const options = address.searchParams.get('options') ?? ''
-      const [, path] = /-csearch_path=(\S+)/.exec(options) ?? [] // what it names is still seen
+      const [, path] = /-csearch_path=(\S+)/.exec(options) ?? [] // its schema is still seen
       const paths = [schema, path].filter((name) => name !== undefined).join()
       address.searchParams.set('options', `${options} -csearch_path=${paths}`.trim())
       return address.href.replaceAll('+', '%20')

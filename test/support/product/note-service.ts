@@ -7,7 +7,7 @@ export type Note = components['schemas']['Note']
 /** The count of a new note, beyond the exact range of a `number`. */
 export const FIRST_COUNT = 2n ** 53n
 
-/** The methods of notes, and what plants have besides those of the first release. */
+/** The methods of notes, and the newer methods of plants. */
 export class NoteService {
   readonly #plants: Collection<components['schemas']['Plant']>
   readonly #notes: Collection<Note, string>

@@ -19,7 +19,7 @@ import { NPM } from '../../support/project/copy.ts'
 const HERE = import.meta.dirname
 /** The programs of a service are the same everywhere. */
 const PROGRAMS = ['main', 'dev', 'generate', 'lint', 'token', 'backup', 'copy']
-/** What `npm run generate` needs before it has written the file for the first time. */
+/** The generated file before the first `npm run generate`. */
 const NOT_GENERATED = `export const contract = { file: import.meta.resolve('../openapi.yaml'), generated: import.meta.filename }\n`
 const CONTRACT_TEST = `import { testContract } from '@plant-store/testing'
 import { product } from '../service/product.ts'

@@ -1,4 +1,4 @@
-// What a client of the harbour does, and what its author changes.
+// A session of a client of the harbour, and the changes of its author.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'

@@ -2,7 +2,7 @@
 // Each asks for 200 plants after a random id below the number of plants: hardly ever a page of the last requests.
 import { run } from '../../bench/load.ts'
 
-/** What became of the requests: answered 200 within a second, or after it; 503; unexpected: otherwise, or not at all. */
+/** The results of the requests: answered 200 within a second, or after it; 503; unexpected: otherwise, or not at all. */
 export type Outcome = Record<'good' | 'late' | 'refused' | 'unexpected', number>
 
 const [port = 0, plants = 0, connections = 0, rate = 0, seconds = 0] = process.argv

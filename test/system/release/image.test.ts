@@ -27,7 +27,7 @@ const folder = mkdtempSync(`${tmpdir()}/plants-image-`)
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 const DATA = `${folder}/data`
 
-/** Runs a program to its end. @returns what it prints @throws {Error} with the end of what it has printed */
+/** Runs a program to its end. @returns its output @throws {Error} with the end of its output */
 function execute(command: readonly string[]): string {
   const [file = '', ...words] = command
   const { status, stdout, stderr, error } = spawnSync(file, words, {
@@ -72,7 +72,7 @@ function buildBase(): string {
   return 'localhost/base'
 }
 
-/** Makes a root read-only, but for the data, and executes what follows with nothing of this environment. */
+/** Makes a root read-only, but for the data, and executes a command with an empty environment. */
 const CONTAINER = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && mount --bind "$2" "$1/app/data" && shift 2 &&
   exec env -i "$@"`
 

@@ -28,7 +28,7 @@ function install(): void {
 }
 install()
 
-/** Starts to copy a file. @param until what it says then @returns ends it, when everything is copied */
+/** Starts to copy a file. @param until its output then @returns ends it, when everything is copied */
 async function replicate(t: Test, file: string, replica: string, until = /replicating to/) {
   const litestream = await start(t, [LITESTREAM, 'replicate', file, replica], {})
   await litestream.until(until)

@@ -24,7 +24,7 @@ const { child, port, adminPort, printed } = await startService(t, {
   DATABASE_URL: `sqlite:${file}`,
 })
 
-/** Sends requests. @returns what became of them, and the answers in time by second of CPU time of the service */
+/** Sends requests. @returns the results, and the answers in time by second of CPU time of the service */
 async function flood(connections: number, rate: number, seconds: number) {
   const words = [port, PLANTS, connections, rate, seconds].map(String)
   const before = cpuOf(child.pid)

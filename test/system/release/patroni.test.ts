@@ -1,5 +1,5 @@
 // Three replicas of the service on a PostgreSQL cluster that fails over by itself, as deploy/patroni sets it up: etcd, two
-// nodes, and HAProxy before them. What the leader had acknowledged is there on the next one, no list is old, and all goes on
+// nodes, and HAProxy before them. The leader's acknowledged writes are there on the next one, no list is old, and all goes on
 // without a hand. Ports and folders, which Patroni takes from the environment, are all that differs from deploy/patroni.
 // SEED=<number> begins with other requests.
 import { fail } from 'node:assert'
@@ -43,7 +43,7 @@ const cluster = await startCluster()
 const { url } = cluster
 const replicas = await startReplicas(t, 3, url)
 
-/** What happens under load. Another node leads after it. */
+/** The events under load. Another node leads after each. */
 const faults: Record<string, () => Promise<unknown>> = {
   'a switchover': async () => {
     const { leader, standby } = await cluster.roles()
@@ -58,7 +58,7 @@ const faults: Record<string, () => Promise<unknown>> = {
 /** Kills the leader, and starts it again when the other node leads and takes writes without it. */
 async function crash(what: 'patroni' | 'all'): Promise<void> {
   const { leader, standby } = await cluster.roles()
-  // What a commit needs from the standby is late. If the leader did not wait for it, it would be lost here.
+  // The standby's part of a commit is late. If the leader did not wait for it, it would be lost here.
   const loseReceived = what === 'all' ? standby.stopReceiving() : () => undefined
   await delay(300)
   leader.kill(what)
@@ -198,7 +198,7 @@ async function startCluster() {
         send('SIGSTOP', receivers)
         return () => send('SIGKILL', receivers)
       },
-      /** What Patroni says of a path of its API: its status, 0 if it is not there, and its answer. */
+      /** Patroni's answer at a path of its API: its status, 0 if it is not there, and its answer. */
       ask: async (path: string, change?: unknown) => {
         const headers = { Authorization: `Basic ${btoa(`patroni:${PASSWORD}`)}` }
         const body = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) }

@@ -31,7 +31,7 @@ const TYPES_OF_SERVICE = {
   include: [CODE],
 }
 
-/** The programs that check the contract and the code, in this order: their subject, their arguments, and the stream they print to. */
+/** The programs that check the contract and the code, in this order: their subject, their arguments, and their output. */
 const CHECKS = [
   { name: 'contract', words: [join(CODE, 'generate.ts')], output: 'stderr' },
   {

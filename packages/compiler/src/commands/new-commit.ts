@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { environmentWithout, reasonOf } from '@plant-store/engine/for-compiler'
 
 const execute = promisify(execFile)
-/** The variables that lead git to another repository. A git hook, such as `pre-commit`, sets them. */
+/** The variables with another repository for git. A git hook, such as `pre-commit`, sets them. */
 const OF_ANOTHER =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES|ALTERNATE_OBJECT_DIRECTORIES|TEMPLATE_DIR)$/
 

@@ -19,7 +19,7 @@ import { readTemplates, type Source } from './templates.ts'
 import type { ProductHooks } from '@plant-store/engine/for-compiler'
 
 export interface Made {
-  /** The steps that were left out, and why. */
+  /** The steps left out, and why. */
   readonly warnings: readonly string[]
 }
 
@@ -57,7 +57,7 @@ function writeFile(folder: string, file: string, text: string): void {
   writeFileSync(path, text)
 }
 
-/** The code that comes from the contract, by file. */
+/** The code from the contract, by file. */
 async function codeOf(
   plan: Plan,
   folder: string,

@@ -3,7 +3,7 @@
 export interface Names {
   /** The title, without the characters that a quoted string can't have. */
   readonly title: string
-  /** The name in product.ts: `a-z` and `0-9`, so that metrics, tables, hosts and pods can have it. */
+  /** The name in product.ts: `a-z` and `0-9`, for metrics, tables, hosts and pods. */
   readonly name: string
   /** The name of the package and the image, and the beginning of the file with the class: the same words, with hyphens. */
   readonly slug: string
@@ -11,12 +11,12 @@ export interface Names {
 
 /** Words without information about a service, and versions. */
 const EMPTY_WORD = /^(api|openapi|rest|service|the|v?\d+)$/
-/** The longest name that product.ts takes. */
+/** The longest name in product.ts. */
 const MAX_LENGTH = 32
 
 /**
  * Names a service.
- * @param fallback for a title without a letter that has a place in a name, such as one in Chinese
+ * @param fallback for a title without a usable letter, such as a Chinese one
  * @example `Äpfel & Birnen: API v2!` gives the name `apfelbirnen`, and the slug `apfel-birnen`
  */
 export function namesFrom(title: string, fallback: string): Names {

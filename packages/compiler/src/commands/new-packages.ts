@@ -8,7 +8,7 @@ import { cloneOf, type Project, type Ranges, type Source, type Templates } from 
 import { environmentWithout, reasonOf } from '@plant-store/engine/for-compiler'
 
 const execute = promisify(execFile)
-/** The packages that the service runs on, and the packages of its author. */
+/** The packages of the running service, and the packages of its author. */
 const RUNNING = ['engine', 'json-schema', 'store']
 const WRITING = ['compiler', 'testing']
 /** The author's other packages: peers of testing and compiler, and the tools of `npm run check`. */
@@ -37,7 +37,7 @@ export async function addPackages(
   const { name, version } = manifest
   const packages = { '': manifest, ...templates.lock }
   writeJson(join(folder, 'package.json'), manifest)
-  // npm takes the tested versions from it, and leaves out the packages that the service does not need.
+  // npm takes the tested versions from it, and leaves out unused packages.
   const lock = { name, version, lockfileVersion: 3, requires: true, packages }
   const lockFile = join(folder, 'package-lock.json')
   writeJson(lockFile, lock)
@@ -136,7 +136,7 @@ function manifestOf(project: Project, plan: Plan, ranges: Ranges) {
 /** The scripts of a new service: the clone's scripts for one service. */
 function scriptsOf({ scripts }: Project): Ranges {
   const node = '. service/runtime.sh && '
-  // So that a stack trace shows the lines of TypeScript.
+  // A stack trace then shows the lines of TypeScript.
   const withMaps = (script = '') => script.replace(/exec node /, '$&--enable-source-maps ')
   return {
     start: withMaps(scripts['start']),

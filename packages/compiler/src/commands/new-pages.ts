@@ -60,7 +60,7 @@ npm run generate && npm run check && npm test
 `
 }
 
-/** The command that installs newer packages: all five, which have one version. */
+/** The command for newer packages: all five have one version. */
 function upgradeLine(isFromRegistry: boolean): string {
   const names = ['engine', 'json-schema', 'store', 'compiler', 'testing']
   return isFromRegistry

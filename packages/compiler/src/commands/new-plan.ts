@@ -1,4 +1,4 @@
-// Plans a new service: its names, its operations, and the parts that its contract asks for.
+// Plans a new service: its names, its operations, and the parts for its contract.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { writeYaml } from '../read/bundle.ts'
@@ -46,7 +46,7 @@ export function planService(document: string, folder: string, described: Inspect
   }
 }
 
-/** @throws {Error} with the operations that are refused */
+/** @throws {Error} with the refused operations */
 function refuseErrors({ errors, names }: Inspected): void {
   if (names.size === 0) throw new Error('the document has no operation: nothing is written')
   if (errors.length === 0) return
@@ -81,7 +81,7 @@ function contractOf(document: string, { compiled }: Inspected): string {
   return /^\s*\{/.test(text) ? writeYaml(parse(text, { intAsBigInt: true })) : text
 }
 
-/** The operation of the first test: one that only reads, if there is one. */
+/** The operation of the first test: a read, if there is one. */
 function firstOperation({ operations }: Inspected): FirstOperation {
   const listed = [...operations.values()].map(({ normal }) => normal)
   const reading = listed.find(({ method }) => method === 'GET') ?? listed[0]

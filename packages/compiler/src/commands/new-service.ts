@@ -14,7 +14,7 @@ const USAGE = `usage: new <folder> <document>   makes a service of an OpenAPI do
   --registry             names the packages by their versions; by default they are files in vendor/
   Each operation is answered 501 until its method is written.`
 
-/** Runs the command. @param product of the clone that it runs in: undefined if the compiler is installed */
+/** Runs the command. @param product of the clone; undefined if the compiler is installed */
 export function newService(product: Product | undefined): Promise<void> {
   return runCommand(USAGE, async (words) => {
     const options = { 'refs-within': { type: 'string' }, registry: { type: 'boolean' } } as const

@@ -12,9 +12,9 @@ interface Ways {
 /** A place in a file of the clone, and its replacement in a new service. */
 type Edit = readonly [file: string, place: RegExp, text: string]
 
-/** The files with links. A link to a file that a new service lacks leads to the repository. */
+/** The files with links. A link to a missing file leads to the repository. */
 const MARKDOWN = /\.md$/
-/** The files that name the product. */
+/** The files with the product's name. */
 const NAMING = /^(Dockerfile|deploy\/.*)$/
 
 /** The files of a new service, by their paths. @throws {Error} if a file of the clone lacks the place of an edit */
@@ -78,7 +78,7 @@ function renamer({ project, title, name }: Templates, plan: Plan): (text: string
 
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** Changes the links to files that a new service lacks: they lead to the repository. */
+/** Changes the links to missing files: they lead to the repository. */
 function linkToRepository({ project, files }: Templates, file: string, text: string): string {
   const base = `${repositoryOf(project)}/${file}`
   return text.replaceAll(/\]\((?!https?:|#)([^)]+)\)/g, (link, target: string) => {

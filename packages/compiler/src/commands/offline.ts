@@ -1,4 +1,4 @@
-// Loaded before a program that must not use the network: each connection fails.
+// Loaded before a program without access to the network: each connection fails.
 import { Socket } from 'node:net'
 
 Socket.prototype.connect = () => {

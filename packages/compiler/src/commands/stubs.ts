@@ -57,7 +57,7 @@ export async function addStubs(product: Product, file: string): Promise<string[]
   return [`${file} has the class ${name} with ${methods.length} methods: name it in product.ts`]
 }
 
-/** The methods of operations that no service has. */
+/** The operations without a method in a service. */
 export function missingMethods(
   { root, operations }: Inspected,
   services: readonly object[],

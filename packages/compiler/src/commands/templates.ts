@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Product } from '@plant-store/engine'
 
-/** The files of a clone that a new service gets, with its names in place of the product's names. */
+/** The files of a clone for a new service, which get its names in place of the product's names. */
 export const FILES = [
   '.dockerignore',
   '.github/dependabot.yml',
