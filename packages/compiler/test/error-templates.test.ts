@@ -120,6 +120,10 @@ const FORMS: Readonly<Record<string, readonly [schema: string, template: Templat
     { text: '$message', why: [] },
   ],
   'a string': ['{ type: string, maxLength: 20 }', '$message:20'],
+  'constants alone': [
+    closed('', 'a: { const: message path/n must be an integer }'),
+    { a: 'message path/n must be an integer' },
+  ],
   'constants that look like placeholders': [
     closed('currency, text', "currency: { const: '$5' }, text: { type: string }"),
     { currency: '$$5', text: '$message' },

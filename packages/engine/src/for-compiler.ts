@@ -35,9 +35,9 @@ export {
   checkOfErrors,
   type DescribedError,
   findMisfit,
-  textOfSchema,
   triedErrors,
 } from './contract/error-trials.ts'
+export { textOfSchema } from './contract/show-schema.ts'
 export { isGuarded, lackedFor, supportedAlternatives } from './contract/guarded-schemes.ts'
 export { pathOfServer, type Server } from './contract/servers.ts'
 export { methodOf } from './operation/routes.ts'

@@ -7,7 +7,6 @@ import {
   type ErrorFormat,
   type DescribedError,
   findMisfit,
-  findStatus,
   KNOWN_FORMS,
   type Operation,
   statusesOf,
@@ -35,7 +34,6 @@ const NO_BODY =
 /** The formats of built-in errors, by status; empty if all are the default. */
 export function readErrors(context: Context, normal: NormalOperation): Operation['errors'] {
   if (normal.method === 'HEAD') return {} // its answers have no body
-  reportUndescribed(context, normal)
   const errors = readFormats(context, normal)
   const formats = Object.values(errors)
   if (context.product?.errorBody && formats.length === 0)
@@ -63,23 +61,6 @@ function readFormats(context: Context, normal: NormalOperation): Operation['erro
     if (isWritten) context.diagnostics.warn(response, NO_ERROR_CONTENT)
   }
   return errors
-}
-
-/** Warns of built-in errors without a description in the contract. */
-function reportUndescribed({ diagnostics }: Context, normal: NormalOperation): void {
-  const { written, security, parameters, requestBody, responses } = normal
-  const hasInput = parameters.length > 0 || requestBody !== undefined
-  const statuses = [
-    ...(hasInput ? [400] : []),
-    ...(security.length > 0 ? [401] : []),
-    ...(requestBody === undefined ? [] : [413, 415]),
-  ]
-  for (const status of statuses)
-    if (findStatus(responses, status) === undefined)
-      diagnostics.warn(
-        written,
-        `the service answers ${status} by itself: describe it, or "default"`,
-      )
 }
 
 /** The format of an error described without content. @param first the format of another error of the operation */
@@ -214,15 +195,11 @@ function templateFor(
   return template
 }
 
-/** The template of most statuses, and the templates of the others. */
+/** The template of the first status, and other templates by status. */
 function byStatus(templates: ReadonlyMap<number, Template>) {
-  const groups = [...Map.groupBy(templates, ([, template]) => valueCode(template)).values()]
-  const [[[, template] = [0, null]] = [], ...others] = groups.sort(
-    (before, after) => after.length - before.length,
-  )
-  return others.length === 0
-    ? { template }
-    : { template, statuses: Object.fromEntries(others.flat()) }
+  const [template = null] = templates.values()
+  const others = [...templates].filter(([, written]) => !isDeepStrictEqual(written, template))
+  return others.length === 0 ? { template } : { template, statuses: Object.fromEntries(others) }
 }
 
 /** The known forms allowed for a media type. */

@@ -2,9 +2,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Template } from '@plant-store/engine/for-compiler'
 
-/** The places for the message: 0, properties named like a message; 1, also like a title; 2, any string. */
-export type Effort = 0 | 1 | 2
-
 /** Patterns of names, with their candidates, the best one first. */
 type Names = readonly (readonly [names: RegExp, ...candidates: Template[]])[]
 
@@ -47,22 +44,25 @@ const FORMATS: Names = [
 /** Tried if a pattern refuses the candidates of the name. */
 const WORDS: readonly Template[] = ['$code', '$reasonUpper', '$reasonLower', '$statusString', '$id']
 
-/** Candidates for a string. @param name the property's name; for an item, the name of its list */
+/**
+ * Candidates for a string.
+ * @param name the property's name; for an item, the name of its list
+ * @param isForced whether a title, and then any string, may be the message
+ */
 export function stringMeanings(
   name: string,
   { format = '', pattern }: { readonly format?: unknown; readonly pattern?: unknown },
-  effort: Effort,
+  isForced: boolean,
 ): Template[] {
   const words = wordsOf(name)
-  const title = TITLE.test(words) ? ['$reason'] : []
-  const message = MESSAGE.test(words) || (effort > 0 && TITLE.test(words)) ? ['$message'] : []
+  const isTitle = TITLE.test(words)
   return [
     ...candidatesFor(FORMATS, String(format)),
-    ...message,
-    ...title,
+    ...(MESSAGE.test(words) || (isForced && isTitle) ? ['$message'] : []),
+    ...(isTitle ? ['$reason'] : []),
     ...candidatesFor(STRINGS, words),
     ...(pattern === undefined ? [] : WORDS),
-    ...(effort > 1 ? ['$message'] : []),
+    ...(isForced ? ['$message'] : []),
   ]
 }
 
@@ -95,21 +95,21 @@ const STATUS_WORDS: Readonly<Record<number, RegExp>> = {
   503: /unavailable|busy|overload/,
 }
 
-/** The value of an `enum` for a status, or for its class; undefined if no value names either. */
+/** The value of an `enum` for a status, for its class, or for any error; undefined if no value names one. */
 export function valueForStatus(values: readonly unknown[], status: number): unknown {
-  return valueNaming(values, status) ?? valueNaming(values, status < 500 ? 400 : 500)
+  const words = values.map((value) => wordsOf(String(value)))
+  const classOf = status < 500 ? 400 : 500
+  const rules = [...rulesFor(status), ...rulesFor(classOf), /err|fail|fault/]
+  const indexes = rules.map((rule) => words.findIndex((word) => rule.test(word)))
+  return values[indexes.find((index) => index >= 0) ?? -1]
 }
 
-function valueNaming(values: readonly unknown[], status: number): unknown {
+/** Patterns of a status in a code: its reason phrase, its number, or a common word. */
+function rulesFor(status: number): RegExp[] {
   const reason = wordsOf(STATUS_CODES[status] ?? '')
-  const inWords = values.map((value) => ({ value, words: wordsOf(String(value)) }))
-  const named = inWords.find(({ words }) => words.includes(reason))
-  const numbered = inWords.find(({ words }) => words.replace(/^\D+/, '').startsWith(String(status)))
-  const meant = inWords.find(({ words }) => STATUS_WORDS[status]?.test(words))
-  return (named ?? numbered ?? meant)?.value
-}
-
-/** A value of an `enum` named like an error, or the first one. */
-export function valueForError(values: readonly unknown[]): unknown {
-  return values.find((value) => /err|fail|fault/i.test(String(value))) ?? values[0]
+  return [
+    new RegExp(reason),
+    new RegExp(`^\\D*${status}`),
+    STATUS_WORDS[status] ?? new RegExp(reason),
+  ]
 }

@@ -2,6 +2,7 @@
 import {
   type ErrorFacts,
   fillIn,
+  literal,
   MAX_MESSAGE_LENGTH,
   type Template,
 } from '@plant-store/engine/for-compiler'
@@ -10,20 +11,18 @@ import {
   alternativesOf,
   type Check,
   flattenedSchema,
-  isObject,
   type Keywords,
   type Schema,
   type SchemaObject,
 } from '@plant-store/json-schema'
-import { constantOf, constantsOf } from './error-constants.ts'
+import { plainValues } from '../schemas/plain-values.ts'
 import {
   booleanMeanings,
-  type Effort,
   numberMeanings,
   stringMeanings,
   valueForStatus,
 } from './error-meanings.ts'
-import { mergedOf, propertiesOf, requiredOf, restOf, typesOf } from './merged-schema.ts'
+import { mergedOf, propertiesOf, requiredOf, restOf, typesOf } from '../schemas/merged-schema.ts'
 
 /** Below this level of objects and lists, only required properties are written. */
 const MAX_OPTIONAL_DEPTH = 2
@@ -59,14 +58,10 @@ interface Place {
 
 /** Writes a template for a schema, with the message if possible. @returns undefined if no tried body fits */
 export function writeTemplate(options: TemplateOptions, schema: Schema): Template | undefined {
-  const byNames = new TemplateWriter(options, 0).write(schema)
-  if (byNames === undefined || has(byNames, MESSAGE)) return byNames
-  const inTitle = new TemplateWriter(options, 1).write(schema)
-  if (inTitle !== undefined && has(inTitle, MESSAGE)) return inTitle
-  const added = isObject(byNames) ? { ...byNames, message: MESSAGE } : byNames
-  if (fits(options, schema, added)) return added
-  const anywhere = new TemplateWriter(options, 2).write(schema)
-  return anywhere !== undefined && has(anywhere, MESSAGE) ? anywhere : byNames
+  const template = new TemplateWriter(options, false).write(schema)
+  if (template === undefined || has(template, MESSAGE)) return template
+  const forced = new TemplateWriter(options, true).write(schema)
+  return forced !== undefined && has(forced, MESSAGE) ? forced : template
 }
 
 /** Whether a template contains a placeholder. */
@@ -81,17 +76,17 @@ function fits({ checkOf, tried }: TemplateOptions, schema: Schema, template: Tem
   return tried.every((facts) => check(fillIn(template, facts)).error === undefined)
 }
 
-/** Writes templates, with one effort to place the message. */
 class TemplateWriter {
   readonly #options: TemplateOptions
-  readonly #effort: Effort
+  /** Whether a title or an unknown string may be the message. */
+  readonly #isForced: boolean
   /** The object schemas being written. A recursive schema is not written within itself. */
   readonly #open = new Set<SchemaObject>()
   #triedSchemas = 0
 
-  constructor(options: TemplateOptions, effort: Effort) {
+  constructor(options: TemplateOptions, isForced: boolean) {
     this.#options = options
-    this.#effort = effort
+    this.#isForced = isForced
   }
 
   write(schema: Schema): Template | undefined {
@@ -121,24 +116,25 @@ class TemplateWriter {
     const lists = types.includes('array') ? this.#lists(merged, place) : []
     const containers = [...objects, ...lists]
     if (!place.isSaid) yield* containers.filter(({ tells }) => tells)
-    for (const template of this.#meanings(types, merged, place.name))
-      yield { template, tells: true }
+    for (const template of this.#meanings(types, merged, place)) yield { template, tells: true }
     if (types.includes('null')) yield asConstant(null)
     if (types.includes('array')) yield asConstant([])
     yield* containers
-    yield* constantsOf(types, merged).map(asConstant)
+    yield* plainValues(types, merged).map(asConstant)
   }
 
   /** Templates for a string, a number or a boolean with a meaning. */
-  #meanings(types: readonly string[], merged: SchemaObject, name: string): Template[] {
+  #meanings(types: readonly string[], merged: SchemaObject, { name, isSaid }: Place): Template[] {
     const { maxLength, enum: values } = merged
-    const strings = types.includes('string') ? stringMeanings(name, merged, this.#effort) : []
+    const strings = types.includes('string')
+      ? stringMeanings(name, merged, this.#isForced && !isSaid)
+      : []
     const bounded = strings.map((template) => withBound(template, maxLength))
     const numbers = types.some((type) => /number|integer/.test(type)) ? numberMeanings(name) : []
     const booleans = types.includes('boolean') ? booleanMeanings(name) : []
     const status = this.#options.tried[0]?.status ?? 0
     const meant = Array.isArray(values) ? valueForStatus(values, status) : undefined
-    const constants = meant === undefined ? [] : [constantOf(meant)]
+    const constants = meant === undefined ? [] : [literal(meant)]
     return [...bounded, ...numbers, ...booleans, ...constants]
   }
 
@@ -151,7 +147,9 @@ class TemplateWriter {
     const required = requiredOf(parts)
     const telling = written.filter(([name, { tells }]) => tells || required.includes(name))
     const needed = written.filter(([name]) => required.includes(name))
-    return [telling, written, needed].map(asObject)
+    // A body is never empty if its schema describes a property.
+    const isEmpty = depth === 0 && telling.length === 0
+    return [isEmpty ? written : telling, written, needed].map(asObject)
   }
 
   /** Writes the properties of an object. @returns undefined if nothing fits a required one */
@@ -159,16 +157,17 @@ class TemplateWriter {
     const schemas = propertiesOf(parts)
     const required = requiredOf(parts)
     const names = new Set([...schemas.keys(), ...required])
-    if (names.size === 0 && this.#needsAnyName(parts)) names.add('message')
+    if (this.#needsAnyName(parts, depth)) names.add('message')
     const schemaOf = (name: string) => schemas.get(name) ?? restOf(parts)
-    const isLast = (name: string) => this.#isContainer(schemaOf(name))
-    const written = new Map<string, WrittenTemplate>()
+    const isLate = (name: string) => !schemas.has(name) || this.#isContainer(schemaOf(name))
     // Lists and objects come last: by then a string may have the message.
-    const sorted = [...names].sort((left, right) => Number(isLast(left)) - Number(isLast(right)))
-    for (const name of sorted) {
+    const rankOf = (name: string) => Number(!required.includes(name)) + 2 * Number(isLate(name))
+    const written = new Map<string, WrittenTemplate>()
+    for (const name of [...names].sort((left, right) => rankOf(left) - rankOf(right))) {
       const isSaid = written.values().some(({ template }) => has(template, MESSAGE))
       const place = { name: meaningOf(name, names), depth: depth + 1, isSaid }
       const isRequired = required.includes(name)
+      if (isSaid && !isRequired && isLate(name)) continue
       const part = this.#property(schemaOf(name), place, isRequired)
       if (part === undefined && isRequired) return undefined
       if (part !== undefined) written.set(name, part)
@@ -184,33 +183,27 @@ class TemplateWriter {
     if (isRequired) return this.#write(schema, place)
     if (this.#flatten(schema).some((part) => part['writeOnly'] === true)) return undefined
     if (!this.#isContainer(schema)) return this.#write(schema, place)
-    if (place.isSaid || place.depth > MAX_OPTIONAL_DEPTH) return undefined
+    if (place.depth > MAX_OPTIONAL_DEPTH) return undefined
     const written = this.#write(schema, place)
     return written && has(written.template, MESSAGE) ? written : undefined
   }
 
-  /** Whether an object without named properties needs one. */
-  #needsAnyName(parts: readonly SchemaObject[]): boolean {
-    const { minProperties = 0 } = mergedOf(parts)
-    return isObject(restOf(parts)) && (this.#effort > 1 || minProperties !== 0)
+  /** Whether an object gets an undescribed property: for the message, or because it must not be empty. */
+  #needsAnyName(parts: readonly SchemaObject[], depth: number): boolean {
+    const { properties, minProperties = 0, additionalProperties } = mergedOf(parts)
+    if (properties === undefined && minProperties !== 0) return true
+    return this.#isForced && depth === 0 && additionalProperties !== false
   }
 
   #isContainer(schema: Schema): boolean {
     return /object|array/.test(allowedTypes(schema, this.#flatten).join())
   }
 
-  #lists(
-    { prefixItems = [], items: rest, contains, minItems = 1 }: Keywords,
-    { name, depth, isSaid }: Place,
-  ): WrittenTemplate[] {
-    const schemas = prefixItems.length > 0 ? prefixItems : [rest ?? contains ?? true]
-    const place = { name, depth: depth + 1, isSaid }
-    const items = schemas.flatMap((schema) => this.#write(schema, place) ?? [])
-    const last = items.at(-1)
-    if (last === undefined || minItems > MAX_ITEMS) return []
-    const length = Math.max(minItems, items.length)
-    const template = Array.from({ length }, (_, index) => (items[index] ?? last).template)
-    return [{ template, tells: items.some(({ tells }) => tells) }]
+  #lists({ items = true, minItems = 1 }: Keywords, place: Place): WrittenTemplate[] {
+    const item = this.#write(items, { ...place, depth: place.depth + 1 })
+    if (item === undefined || minItems > MAX_ITEMS) return []
+    const template = Array.from({ length: Math.max(minItems, 1) }, () => item.template)
+    return [{ template, tells: item.tells }]
   }
 
   readonly #flatten = (schema: unknown) =>
@@ -228,7 +221,7 @@ function asObject(properties: Properties): WrittenTemplate {
 }
 
 function asConstant(value: unknown): WrittenTemplate {
-  return { template: constantOf(value), tells: false }
+  return { template: literal(value), tells: false }
 }
 
 /** The name of a property by its siblings: `type` beside `title` is a URI, as RFC 9457 has it. */

@@ -1,6 +1,7 @@
 // Compiles the operations of a contract, and reports unservable paths and parameters.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import {
+  findStatus,
   type Operation,
   pathOfServer,
   reasonOf,
@@ -184,6 +185,7 @@ function writtenUrl({ url, variables }: Server): string {
 function compile(context: Context, normal: NormalOperation): Operation {
   const { id, method, path, requestBody } = normal
   const security = readSecurity(context, normal.security)
+  if (method !== 'HEAD') reportUndescribed(context, normal) // an answer to HEAD has no body
   return {
     id,
     method,
@@ -194,6 +196,23 @@ function compile(context: Context, normal: NormalOperation): Operation {
     responses: compileResponses(context, normal.responses),
     errors: readErrors(context, normal),
   }
+}
+
+/** Warns of built-in errors without a description in the contract. */
+function reportUndescribed({ diagnostics }: Context, normal: NormalOperation): void {
+  const { written, security, parameters, requestBody, responses } = normal
+  const hasInput = parameters.length > 0 || requestBody !== undefined
+  const statuses = [
+    ...(hasInput ? [400] : []),
+    ...(security.length > 0 ? [401] : []),
+    ...(requestBody === undefined ? [] : [413, 415]),
+  ]
+  for (const status of statuses)
+    if (findStatus(responses, status) === undefined)
+      diagnostics.warn(
+        written,
+        `the service answers ${status} by itself: describe it, or "default"`,
+      )
 }
 
 function compileResponses(

@@ -1,5 +1,4 @@
 // The form of the errors outside of operations: the one that the errors of the contract have in common.
-import { isDeepStrictEqual } from 'node:util'
 import type { Compiled, ErrorFormat, Operation } from './compiled.ts'
 import { BUILT_IN_STATUSES, findStatus, formatOf, USUAL } from './error-forms.ts'
 import { fitsOutside } from './error-trials.ts'
@@ -16,7 +15,7 @@ interface Counted {
  * Finds the formats of the errors outside of operations: those of most built-in errors, counted for each operation and each
  * status; of equals, the first one in the contract. Operations that describe no error don't count. Neither does a format that
  * an error outside doesn't fit, unless there is no other.
- * @returns the format, as `default`, and by status where the template of a status differs; nothing if it is the usual one
+ * @returns them by status, with the first one as `default`; nothing if there are none
  */
 export function commonErrors(contract: Compiled, product: ProductHooks): Operation['errors'] {
   const describing = contract.operations.filter(describesErrors)
@@ -26,7 +25,7 @@ export function commonErrors(contract: Compiled, product: ProductHooks): Operati
   const byForm = Map.groupBy(fittingFormats(contract, product, counted), ({ format }) =>
     formOf(format, product),
   )
-  const [largest] = bySize(byForm)
+  const [largest] = [...byForm.values()].sort((before, after) => after.length - before.length)
   if (largest !== undefined) return byStatus(largest)
   const ofProduct = firstOfProduct(contract, product)
   return ofProduct === undefined ? {} : { default: ofProduct }
@@ -60,23 +59,10 @@ function formOf(format: ErrorFormat, { errorBody }: ProductHooks): string {
   return `${format.form} ${schema} ${format.type}`
 }
 
-/** @param counted of one form */
+/** The first format of each status: templates of one schema may say different things of it. */
 function byStatus(counted: readonly Counted[]): Operation['errors'] {
-  const common = commonest(counted)
-  const ofStatuses = Map.groupBy(counted, ({ status }) => status)
-  const entries = [...ofStatuses].map(([status, same]) => [status, commonest(same)] as const)
-  const different = entries.filter(([, format]) => !isDeepStrictEqual(format, common))
-  return { ...Object.fromEntries(different), default: common }
-}
-
-function commonest(counted: readonly Counted[]): ErrorFormat {
-  const [largest = []] = bySize(Map.groupBy(counted, ({ format }) => exactJson(format)))
-  return largest[0]?.format ?? USUAL
-}
-
-/** The groups, the largest first; of equals, the first one. */
-function bySize(groups: ReadonlyMap<string, readonly Counted[]>): (readonly Counted[])[] {
-  return [...groups.values()].sort((before, after) => after.length - before.length)
+  const formats = counted.map(({ status, format }) => [status, format] as const)
+  return { ...Object.fromEntries(formats.toReversed()), default: counted[0]?.format ?? USUAL }
 }
 
 /** The first error that the product writes; undefined if it writes none. */

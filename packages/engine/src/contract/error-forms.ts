@@ -56,15 +56,13 @@ export const KNOWN_FORMS = {
 /** Makes the body of an error. */
 export type WriteBody = NonNullable<ProductHooks['errorBody']>
 
-/** Makes the function that fills in a template. */
-export function templateWriter(template: Template): WriteBody {
-  return (status, message, origin) => fillIn(template, { ...origin, status, message })
-}
-
-type OfTemplate = Extract<ErrorFormat, { readonly form: 'template' }>
-
-function statusWriter({ template, statuses = {} }: OfTemplate): WriteBody {
-  return (status, ...about) => templateWriter(statuses[status] ?? template)(status, ...about)
+/** Makes the function that fills in a template. @param statuses the templates of single statuses */
+export function templateWriter(
+  template: Template,
+  statuses: Readonly<Record<number, Template>> = {},
+): WriteBody {
+  return (status, message, origin) =>
+    fillIn(statuses[status] ?? template, { ...origin, status, message })
 }
 
 /**
@@ -78,7 +76,7 @@ export function bodyWriter(
   const { form } = format
   if (form === 'text') return undefined
   if (form === 'product') return errorBody
-  if (form === 'template') return errorBody ?? statusWriter(format)
+  if (form === 'template') return errorBody ?? templateWriter(format.template, format.statuses)
   return templateWriter(KNOWN_FORMS[form])
 }
 

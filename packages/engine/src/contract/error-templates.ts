@@ -47,14 +47,15 @@ const PLACEHOLDERS: Readonly<Record<string, (facts: ErrorFacts) => string | numb
 const reasonPhrase = (status: number) => STATUS_CODES[status] ?? ''
 const words = (status: number) => reasonPhrase(status).replaceAll(/\W+/g, '_')
 
-/** Whether a string stands for something else than itself. */
-export const isPlaceholder = (template: Template) =>
-  typeof template === 'string' && /^\$(?!\$)/.test(template)
+/** JSON that stands for itself. */
+export function literal(value: unknown): Template {
+  if (typeof value === 'string') return value.startsWith('$') ? `$${value}` : value
+  if (Array.isArray(value)) return value.map(literal)
+  if (typeof value !== 'object' || value === null) return value as Template
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, literal(part)]))
+}
 
-/** A string that stands for itself. */
-export const literal = (text: string) => (text.startsWith('$') ? `$${text}` : text)
-
-/** Fills in a template. @returns JSON. What no placeholder has as its name is left as it is */
+/** Fills in a template. @returns JSON */
 export function fillIn(template: Template, facts: ErrorFacts): unknown {
   if (typeof template === 'string') return fillInString(template, facts)
   if (Array.isArray(template)) return template.map((item: Template) => fillIn(item, facts))
@@ -64,8 +65,10 @@ export function fillIn(template: Template, facts: ErrorFacts): unknown {
 }
 
 function fillInString(template: string, facts: ErrorFacts): string | number {
-  if (!isPlaceholder(template)) return template.startsWith('$$') ? template.slice(1) : template
+  if (template.startsWith('$$')) return template.slice(1)
   const [name = '', most] = template.split(':')
-  const value = PLACEHOLDERS[name]?.(facts) ?? template
+  const valueOf = PLACEHOLDERS[name]
+  if (valueOf === undefined) return template
+  const value = valueOf(facts)
   return most === undefined ? value : shorten(String(value), Number(most))
 }

@@ -1,9 +1,9 @@
 // Tries the forms of the built-in errors: whether the bodies that a function writes fit the schemas of the contract.
-import { inspect } from 'node:util'
 import type { Compiled, ErrorFormat, Operation } from './compiled.ts'
 import { bodyWriter, statusesOf, type WriteBody } from './error-forms.ts'
 import type { ErrorFacts } from './error-templates.ts'
 import type { ProductHooks } from './product-hooks.ts'
+import { textOfSchema } from './show-schema.ts'
 import {
   alternativesOf,
   type Check,
@@ -35,11 +35,14 @@ const MESSAGES = [
   'x'.repeat(MAX_MESSAGE_LENGTH),
 ]
 
-/** A request for trials of errors. Its id has the form of the ids that the service makes. */
+/** An id as the service makes them. */
+const UUID = '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60'
+
+/** A request for trials of errors. */
 function triedOrigin({ id, path }: DescribedError['operation']): ErrorOrigin {
   return {
     path: path.replaceAll(/{[^}]*}/g, '1'),
-    id: '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60',
+    id: UUID,
     operationId: id,
   }
 }
@@ -80,9 +83,12 @@ interface Misfit {
 }
 
 /** Tries whether a function writes bodies that fit. @returns the first that does not; undefined if all do */
-export function findMisfit(described: DescribedError, write: WriteBody): Misfit | undefined {
-  const { operation, statuses, check } = described
-  const origin = triedOrigin(operation)
+export function findMisfit(
+  { operation, statuses, check }: DescribedError,
+  write: WriteBody,
+  id = UUID,
+): Misfit | undefined {
+  const origin = { ...triedOrigin(operation), id }
   for (const status of statuses)
     for (const message of MESSAGES) {
       const error = errorOfBody(check, () => write(status, message, origin))
@@ -159,20 +165,10 @@ const CALLERS_IDS = ['a', '7', 'My.id-1_2', 'x'.repeat(64)]
  */
 export function takesAnyId(contract: Compiled, product: ProductHooks): boolean {
   const errors = checkedErrors(contract, product)
-  return CALLERS_IDS.every((id) =>
-    errors.every(({ format, ...described }) => {
-      const write = bodyWriter(format, product)
-      return write === undefined || fitsWith(id, described, write)
-    }),
-  )
-}
-
-/** Whether an error fits in each of its statuses, for a request of this id. */
-function fitsWith(id: string, described: DescribedError, write: WriteBody): boolean {
-  const { operation, statuses, check } = described
-  const origin = { ...triedOrigin(operation), id }
-  const faultOf = (status: number) => errorOfBody(check, () => write(status, 'The reason', origin))
-  return statuses.every((status) => faultOf(status) === undefined)
+  return errors.every(({ format, ...described }) => {
+    const write = bodyWriter(format, product)
+    return !write || CALLERS_IDS.every((id) => findMisfit(described, write, id) === undefined)
+  })
 }
 
 /** Whether an error outside of operations fits, if it is written in this format. */
@@ -187,32 +183,6 @@ export function fitsOutside(
   const { schema } = format
   const validator = new Validator(schemas, 'outgoing', product.formats)
   const check = checkOfErrors(schemas, schema, validator.compile('body', { $ref: schema }))
-  const origin = triedOrigin({ id: '', path: '/' })
-  return errorOfBody(check, () => write(404, 'The reason', origin)) === undefined
-}
-
-/** How a schema is shown: as one line. */
-const SHOWN = { depth: Infinity, breakLength: Infinity, compact: true } as const
-const MAX_SHOWN_LENGTH = 600
-/** How many references within each other are followed to show a schema. */
-const MAX_SHOWN_REFERENCES = 2
-
-/** A schema as a text, with the targets of its references. A long one is cut. */
-export function textOfSchema(schemas: Compiled['schemas'], id: string): string {
-  const text = inspect(withTargets(schemas, { $ref: id }, MAX_SHOWN_REFERENCES), SHOWN)
-  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text
-}
-
-/** A copy of a schema in which the targets of references stand in their places. */
-function withTargets(schemas: Compiled['schemas'], node: unknown, levels: number): unknown {
-  if (Array.isArray(node)) return node.map((item) => withTargets(schemas, item, levels))
-  if (!isObject(node)) return node
-  const { $ref, ...beside } = node
-  const target = typeof $ref === 'string' && levels > 0 ? schemas[$ref] : undefined
-  if (isObject(target)) return withTargets(schemas, { ...target, ...beside }, levels - 1)
-  const members = Object.entries(node).map(([key, value]) => [
-    key,
-    withTargets(schemas, value, levels),
-  ])
-  return Object.fromEntries(members)
+  const described = { operation: { id: '', path: '/' }, statuses: [404], schema, check }
+  return findMisfit(described, write) === undefined
 }

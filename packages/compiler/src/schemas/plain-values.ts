@@ -1,0 +1,40 @@
+// Finds values to try for a schema whose meaning is unknown.
+import { sample } from 'openapi-sampler'
+import type { SchemaObject } from '@plant-store/json-schema'
+
+/** Values to try for a schema, the best one first. @param merged its keywords */
+export function* plainValues(types: readonly string[], merged: SchemaObject): Generator {
+  if ('const' in merged) yield merged['const']
+  const values: unknown = merged['enum']
+  if (Array.isArray(values)) yield* values
+  if (merged['default'] !== undefined) yield merged['default']
+  for (const type of types) yield* PLAIN_VALUES[type] ?? []
+  yield sampleOf(merged)
+}
+
+const PLAIN_VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  string: ['unknown', 'about:blank', ''],
+  integer: [0, 1],
+  number: [0, 1],
+  boolean: [false, true],
+}
+
+/** Makes a value from the pattern, the format or the bounds of a schema. */
+function sampleOf({ type, format, pattern, ...bounds }: SchemaObject): unknown {
+  const { minLength, maxLength, minimum, maximum, multipleOf } = bounds
+  const leaf: SchemaObject = {
+    type,
+    format,
+    pattern,
+    minLength,
+    maxLength,
+    minimum,
+    maximum,
+    multipleOf,
+  }
+  try {
+    return sample(leaf, { enablePatterns: true, quiet: true })
+  } catch {
+    return undefined
+  }
+}
