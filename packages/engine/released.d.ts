@@ -23,12 +23,12 @@ type Body_2<Response> = Response extends {
   ? {
       [Type in keyof Content]: {
         readonly body: BodyValue<Type, Content[Type]>
-      } & MediaTypeMember<Type, keyof Content>
+      } & MediaTypeProperty<Type, keyof Content>
     }[keyof Content]
   : {
       readonly body?: undefined
     }
-type Both<Members, Filled> = [keyof Filled] extends [never] ? Members : Members & Filled
+type Both<Properties, Filled> = [keyof Filled] extends [never] ? Properties : Properties & Filled
 export interface Collection<Item, K extends Key = bigint> {
   create(owner: string, key: K, item: Item): Promise<Item>
   find(owner: string, key: K): Promise<Item | undefined>
@@ -139,34 +139,34 @@ interface Example {
   readonly isEvent?: true
 }
 type ExtraNames<Operations, Methods> = Exclude<keyof Methods, keyof Operations>
-type FilledMembers<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
+type FilledProperties<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
   [Name in keyof Value as IsFilled<Value[Name], Hidden> extends true ? Name : never]-?: Visible<
     Value[Name],
     Hidden
   >
 }
 type Form = 'multipart/form-data' | 'application/x-www-form-urlencoded'
-type HasMark<Member, Name> = [NonNullable<Member>] extends [never]
+type HasMark<Property, Name> = [NonNullable<Property>] extends [never]
   ? false
-  : [NonNullable<Member>] extends [
+  : [NonNullable<Property>] extends [
         {
           readonly $mark: Name
         },
       ]
     ? true
     : false
-type HeaderPart<Described> = object extends Described
+type Headers<Response> = Response extends {
+  headers: infer Described
+}
+  ? HeadersProperty<Named<Described>>
+  : unknown
+type HeadersProperty<Described> = object extends Described
   ? {
       readonly headers?: Optional<Described>
     }
   : {
       readonly headers: Optional<Described>
     }
-type Headers<Response> = Response extends {
-  headers: infer Described
-}
-  ? HeaderPart<Named<Described>>
-  : unknown
 export interface Identity {
   readonly caller?: string
   readonly scopes: readonly string[]
@@ -176,7 +176,7 @@ type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : 
 ) => void
   ? Intersection
   : never
-type IsFilled<Member, Hidden> = 'readOnly' extends Hidden ? HasMark<Member, 'default'> : false
+type IsFilled<Property, Hidden> = 'readOnly' extends Hidden ? HasMark<Property, 'default'> : false
 interface ItemFormat<Item> {
   readonly parse: (text: string) => Item
   readonly write?: (item: Item) => string
@@ -209,7 +209,7 @@ interface Media {
   readonly schema: string | null
   readonly limit: number
 }
-type MediaTypeMember<Type, Declared> = Type extends `${infer Kind}/*`
+type MediaTypeProperty<Type, Declared> = Type extends `${infer Kind}/*`
   ? {
       readonly type: Kind extends '*' ? `${string}/${string}` : `${Kind}/${string}`
     }
@@ -276,9 +276,9 @@ interface Parameter {
   readonly members?: readonly string[]
   readonly reserved?: readonly string[]
 }
-type Parameters<Operation, Part extends string> = Operation extends {
+type Parameters<Operation, Place extends string> = Operation extends {
   parameters: {
-    [_ in Part]?: infer Values extends object
+    [_ in Place]?: infer Values extends object
   }
 }
   ? Readonly<Visible<Values, 'readOnly'>>
@@ -490,9 +490,9 @@ export type Visible<Value, Hidden extends 'readOnly' | 'writeOnly'> =
       : Value extends File
         ? File
         : Value extends object
-          ? Both<VisibleMembers<Value, Hidden>, FilledMembers<Value, Hidden>>
+          ? Both<VisibleProperties<Value, Hidden>, FilledProperties<Value, Hidden>>
           : Value
-type VisibleMembers<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
+type VisibleProperties<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
   [Name in keyof Value as HasMark<Value[Name], Hidden> extends true ? never : Name]: Visible<
     Value[Name],
     Hidden

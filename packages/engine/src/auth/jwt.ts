@@ -30,7 +30,10 @@ const CLOCK_TOLERANCE = 5
 export const JWT_TTL = 60_000
 const MAX_TOKENS = 10_000
 
-/** Milliseconds between two reloads of the keys. A withdrawn key is used until then, and for `JWT_TTL` after it. */
+/**
+ * Milliseconds between two reloads of the keys. A withdrawn key is used until then, and for
+ * `JWT_TTL` after it.
+ */
 export const RELOAD_INTERVAL = 100_000
 /** Milliseconds for which keys are trusted while the identity provider is down. */
 const KEYS_TTL = 24 * 3_600_000
@@ -99,7 +102,10 @@ export class JwtChecker {
     }
   }
 
-  /** Verifies a token. One without a key id may be signed with a new key: it is tried again after a fetch of the keys. */
+  /**
+   * Verifies a token. Without a key id it may be signed with a new key: it is tried again after a
+   * fetch of the keys.
+   */
   async #verifySignature(token: string): Promise<JWTPayload> {
     try {
       return await this.#tryKeys(token)
@@ -149,7 +155,10 @@ function toVerdict(payload: JWTPayload, issuer: string): Verdict {
   return { caller, scopes: readScopes(scope ?? scp) }
 }
 
-/** Scopes are in `scope` with spaces between (RFC 9068, section 2.2.3). Okta and Entra ID call them `scp`; some issuers send a list. */
+/**
+ * Scopes are in `scope` with spaces between (RFC 9068, section 2.2.3). Okta and Entra ID call them
+ * `scp`; some issuers send a list.
+ */
 function readScopes(scopes: unknown): string[] {
   if (Array.isArray(scopes)) return scopes.map(String)
   return typeof scopes === 'string' ? scopes.split(' ').filter(Boolean) : []
@@ -160,8 +169,9 @@ const isOfClaims = (error: unknown) =>
   error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed
 
 /**
- * The public keys of the identity provider, found by the header of a JWT: keys in the token, and links to keys, are ignored.
- * jose fetches the keys when they are first needed, and again for an unknown key, after a cool-down of 30 seconds.
+ * The public keys of the identity provider, found by the header of a JWT: keys in the token, and
+ * links to keys, are ignored. jose fetches the keys when they are first needed, and again for an
+ * unknown key, after a cool-down of 30 seconds.
  */
 class RemoteKeys {
   readonly #config: Pick<Config, 'JWKS_URL' | 'JWT_ISSUER'>
@@ -223,12 +233,12 @@ async function discoverKeys(issuer: string, init: RequestInit): Promise<string> 
   const { issuer: name, jwks_uri: keys } = isObject(configuration) ? configuration : {}
   if (typeof name !== 'string' || typeof keys !== 'string')
     throw new Error(`${url} is not the configuration of an issuer: set JWKS_URL`)
-  // Tokens name their issuer to the letter: with another JWT_ISSUER, each of them would be refused.
+  // Tokens name their issuer exactly: with another JWT_ISSUER, each of them would be refused.
   if (name !== issuer) {
     const stated = JSON.stringify(name.slice(0, MAX_NAME_LENGTH))
     throw new Error(`the issuer of ${url} is ${stated}: set JWT_ISSUER to that, to the letter`)
   }
-  // Whoever can change what is sent without TLS could sign tokens.
+  // Anybody able to change bytes sent without TLS could sign tokens.
   if (!isAddressOfKeys(keys))
     throw new Error(`the jwks_uri of ${url} is not ${ADDRESS_OF_KEYS}: set JWKS_URL`)
   return keys

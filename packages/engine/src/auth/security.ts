@@ -13,16 +13,19 @@ const REFUSED = new Counter({
 })
 
 /** The reason of a 401. */
-type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired' | 'conflicting'
+type RefusalReason = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired' | 'conflicting'
 
-/** Valid credentials, with their scopes (RFC 6749, section 3.3). The caller is empty if they name nobody. */
+/**
+ * Valid credentials, with their scopes (RFC 6749, section 3.3). The caller is empty if they name
+ * nobody.
+ */
 interface Credentials {
   readonly caller: string
   readonly scopes: readonly string[]
 }
 
 /** The result of a check: valid credentials, or the reason of the refusal. */
-export type Verdict = Credentials | { readonly refused: Refusal }
+export type Verdict = Credentials | { readonly refused: RefusalReason }
 
 /** A check which was not possible. */
 interface Failure {
@@ -43,7 +46,6 @@ interface Guard {
   readonly check: (exchange: Exchange) => Verdict | Promise<Verdict>
 }
 
-/** Makes the guard of a security scheme. */
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
 /**
@@ -81,7 +83,8 @@ export class Authorizer {
 
   /**
    * Finds the caller of a request.
-   * @returns a promise only if a check takes time: most tokens are cached, and a promise would cost more than their check
+   * @returns a promise only if a check takes time: most tokens are cached, and a promise would cost
+   * more than their check
    * @throws {HttpError} 401 or 403, or the error of a check
    */
   authorize(exchange: Exchange): undefined | Promise<undefined> {
@@ -115,7 +118,9 @@ export class Authorizer {
     return outcomes
   }
 
-  /** @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or the error of a check */
+  /**
+   * @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or the error of a check
+   */
   #findCaller(outcomes: readonly Outcome[], { id, request }: Exchange): string {
     const failure = outcomes.find(isFailure)
     const judgements = this.#guarded.map((alternative) => judge(alternative, outcomes))
@@ -160,9 +165,9 @@ const FROM_OTHER_SITE = new HttpError(
 )
 
 interface NumberedGuard extends Guard {
-  /** Where its credentials are. */
+  /** The place of its credentials. */
   readonly place: SecurityScheme['in']
-  /** Its place among the guards of the operation. */
+  /** Its index among the guards of the operation. */
   readonly at: number
 }
 /** A scheme of an alternative, with its guard. */
@@ -177,7 +182,7 @@ interface AcceptedScheme {
 }
 /** A scheme whose credentials are refused. */
 interface RefusedScheme extends GuardedScheme {
-  readonly reason: Refusal | 'scope'
+  readonly reason: RefusalReason | 'scope'
 }
 
 type Judgement =
@@ -190,8 +195,8 @@ function hasScopes(credentials: Credentials, { scopes }: GuardedScheme): boolean
 }
 
 /**
- * Judges an alternative: the credentials of all its schemes must be valid. A refusal counts more than a failed check, and a
- * failed check more than a missing scope.
+ * Judges an alternative: the credentials of all its schemes must be valid. A refusal counts more
+ * than a failed check, and a failed check more than a missing scope.
  */
 function judge(alternative: readonly GuardedScheme[], outcomes: readonly Outcome[]): Judgement {
   const refusals: RefusedScheme[] = []
@@ -223,14 +228,20 @@ function judgeAccepted(accepted: readonly AcceptedScheme[]): Judgement {
   return { caller, isOfCookies: isOfCookies(accepted) }
 }
 
-/** Whether a browser sends all of these credentials with the requests of any page. A page can't send others of a person. */
+/**
+ * Whether a browser sends all of these credentials with the requests of any page. A page can't send
+ * others of a person.
+ */
 function isOfCookies(accepted: readonly AcceptedScheme[]): boolean {
   const places = accepted.map(({ scheme }) => scheme.guard.place)
   const isSentAlong = places.every((place) => place === 'cookie' || place === 'connection')
   return isSentAlong && places.includes('cookie')
 }
 
-/** The ranks of the reasons. `malformed` ranks low, because credentials for another scheme look malformed to this one. */
+/**
+ * The ranks of the reasons. `malformed` ranks low, because credentials for another scheme look
+ * malformed to this one.
+ */
 const RANKS = {
   missing: 0,
   malformed: 1,
@@ -275,7 +286,8 @@ function toHttpError({ reason, guard, scopes }: RefusedScheme): HttpError {
 
 /**
  * The header with the challenge of a guard.
- * @param error the error code of a token; absent if the request has no token (RFC 6750, section 3.1)
+ * @param error the error code of a token; absent if the request has no token (RFC 6750, section
+ * 3.1)
  */
 function challenge({ challenge: scheme, isToken }: Guard, error?: string): Record<string, string> {
   const hasError = isToken && error !== undefined

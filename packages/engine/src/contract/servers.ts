@@ -1,4 +1,5 @@
-/** The paths of the servers in a contract. */
+// Finds the path of a server in the contract.
+
 export interface Server {
   readonly url: string
   readonly variables?: Readonly<Record<string, { readonly default?: string }>>

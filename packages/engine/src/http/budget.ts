@@ -31,7 +31,10 @@ export class Shares {
     return this.#shares.get(client) ?? 0
   }
 
-  /** Takes an amount for a request, until its response is closed, or until it is given back. A closed response takes nothing. */
+  /**
+   * Takes an amount for a request, until its response is closed, or until it is given back. A
+   * closed response takes nothing.
+   */
   take(exchange: Exchange, amount: number): void {
     const { client, response } = exchange
     if (response.closed) return
@@ -40,7 +43,7 @@ export class Shares {
     this.#add(client, amount)
   }
 
-  /** Gives back what a request holds. */
+  /** Gives back everything held by a request. */
   giveBack(exchange: Exchange): void {
     const { client, held } = exchange
     const amount = held?.get(this)
@@ -68,8 +71,9 @@ export class Budget extends Shares {
   }
 
   /**
-   * Takes bytes for a request. A client may hold at most as many bytes as are still free, and so at most half: there is room
-   * for others. While no request holds bytes, the next one gets as many as it needs.
+   * Takes bytes for a request. A client may hold at most as many bytes as are still free, and so at
+   * most half: there is room for others. While no request holds bytes, the next one gets as many as
+   * it needs.
    * @throws {HttpError} 503 if too few bytes are free, 400 if the client has left
    */
   override take(exchange: Exchange, bytes: number): void {
@@ -79,7 +83,9 @@ export class Budget extends Shares {
     super.take(exchange, bytes)
   }
 
-  /** Takes bytes, and then gives back those of another budget. @throws {HttpError} as `take` does */
+  /**
+   * Takes bytes, and then gives back those of another budget. @throws {HttpError} as `take` does
+   */
   takeInPlaceOf(budget: Budget, exchange: Exchange, bytes: number): void {
     this.take(exchange, bytes)
     budget.giveBack(exchange)

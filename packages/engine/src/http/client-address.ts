@@ -1,7 +1,10 @@
-// The address of the client, as gateways pass it on in `X-Forwarded-For`.
+// Reads the address of the client, as gateways pass it on in `X-Forwarded-For`.
 import { BlockList, isIP } from 'node:net'
 
-/** An IPv4 address and a port, or an IPv6 address in brackets: Azure's gateways, and some others, write them. */
+/**
+ * An IPv4 address and a port, or an IPv6 address in brackets: written by Azure's gateways, and some
+ * others.
+ */
 const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([\da-f:.]+)\](?::\d{1,5})?)$/i
 
 /** Takes the port and the brackets off an address. Any other string stays as it is. */

@@ -1,4 +1,4 @@
-// Cookies of a request (RFC 6265, section 4.2.1).
+// Reads the cookies of a request (RFC 6265, section 4.2.1).
 
 /** The values of the cookies with a name, as they were sent, without quotes around them. @param header `Cookie`; empty if there is none */
 export function cookieTexts(header: string, name: string): readonly string[] {

@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 
 /**
  * Lets browser applications of these origins call the operations of a contract, without cookies
- * (https://fetch.spec.whatwg.org/#http-cors-protocol). Call this before `checkRequest` is added, which answers OPTIONS.
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). To be called before `checkRequest` is added,
+ * which answers OPTIONS.
  */
 export async function allowOrigins(
   app: FastifyInstance,

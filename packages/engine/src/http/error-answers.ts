@@ -20,7 +20,7 @@ declare module 'fastify' {
 export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', {
   'retry-after': '1',
 })
-/** Nobody gets this answer. What the client has left is not begun. */
+/** Nobody gets this answer: it only stops the work for a client that has left. */
 export const CLIENT_LEFT = new HttpError(400, 'The client has left')
 /** The reason in the log when a budget refuses a request (http/budget.ts). */
 const NO_ROOM = 'the bodies of other requests take all memory that bodies may take'
@@ -32,7 +32,10 @@ const STORE_AWAY = new HttpError(503, 'The store is not available, try again lat
 export interface ErrorOrigin {
   /** The path of the request, without its query; empty if it has none, or no readable one. */
   readonly path: string
-  /** The id in `X-Request-Id` of the answer: a UUID, or what the caller sent there. Where an error fits only with a UUID, a UUID. */
+  /**
+   * The id in `X-Request-Id` of the answer: a UUID, or the caller's value of the header. If the
+   * form of errors requires a UUID, always a UUID.
+   */
   readonly id: string
   /** Empty if no operation has the path and the method. */
   readonly operationId: string

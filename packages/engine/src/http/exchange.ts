@@ -1,4 +1,5 @@
-// A request and its response as one object, from the first bytes to the close; and the open ones of a server.
+// A request and its response as one object, from the first bytes to the close; and the open ones of
+// a server.
 import { fail } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -9,7 +10,7 @@ import { Counter, METRIC_PREFIX } from './metrics.ts'
 import { RepeatedReasons } from './repeated-reasons.ts'
 import { type RequestLog, routeTemplate } from './request-log.ts'
 
-/** Where Node's request has its exchange. */
+/** The field of Node's request for its exchange. */
 export const EXCHANGE = Symbol('exchange')
 
 declare module 'node:http' {
@@ -36,7 +37,7 @@ const LOG_INTERVAL = 1000
 
 /** A resource of the process, shared by requests. */
 interface Resource {
-  /** Gives back what a request holds. */
+  /** Gives back everything held by a request. */
   readonly giveBack: (exchange: Exchange) => void
 }
 
@@ -48,13 +49,13 @@ export class Exchange {
   readonly response: ServerResponse
   /** In `X-Request-Id` of the response, and in the log. */
   readonly id: string
-  /** Who is calling; empty where the operation requires no credentials. */
+  /** Empty where the operation requires no credentials. */
   caller = ''
   /** The names of repeated header fields, in lower case; undefined without any. */
   repeatedHeaders: ReadonlySet<string> | undefined
   /** The media type of the body, in lower case; undefined without a body. */
   mediaType: string | undefined
-  /** Whether the request was one too many. */
+  /** Whether the request was refused as one too many. */
   isShed = false
   /** When the response was first seen begun, on the clock of `performance.now()`. */
   answeredSince: number | undefined
@@ -73,7 +74,7 @@ export class Exchange {
   #endings: (() => void)[] | undefined
   #isEnded = false
 
-  /** @param log where the request is logged and measured, if it is */
+  /** @param log of the request, if it is logged and measured */
   constructor(raw: IncomingMessage, response: ServerResponse, id: string, log?: RequestLog) {
     this.raw = raw
     this.response = response
@@ -122,7 +123,10 @@ export class Exchange {
     return isIP(address) === 0 ? undefined : address
   }
 
-  /** Who the request counts for: its caller or, without credentials, the client's address. No caller has a NUL in the name. */
+  /**
+   * The client whose shares the request uses: its caller or, without credentials, the client's
+   * address. No caller has a NUL in the name.
+   */
   get client(): string {
     return this.caller === '' ? `\0${this.#ip}` : this.caller
   }
@@ -139,7 +143,7 @@ export class Exchange {
     this.response.destroy()
   }
 
-  /** The response has closed, for whatever reason. */
+  /** Call it when the response has closed, for whatever reason. */
   #end(): void {
     this.#isEnded = true
     this.seconds = (performance.now() - this.#start) / 1000
@@ -150,8 +154,8 @@ export class Exchange {
   }
 
   /**
-   * Reads the rest of a body: otherwise the next request of the connection would wait. Node reads the rest itself only if no
-   * part of the body was read.
+   * Reads the rest of a body: otherwise the next request of the connection would wait. Node reads
+   * the rest itself only if no part of the body was read.
    */
   #readRest(): void {
     const isLeft = this.response.writableFinished && !this.raw.complete
@@ -172,7 +176,7 @@ export function admit(request: FastifyRequest, reply: FastifyReply): Exchange {
   return exchange
 }
 
-/** Only the docs page is a page. If a browser opens any other answer, the browser runs nothing of it. */
+/** Only the docs page is a page. If a browser opens any other answer, it runs nothing of it. */
 const NO_PAGE = "sandbox; default-src 'none'"
 
 /** The headers of every response. */
@@ -187,12 +191,12 @@ export function standardHeaders(id: string): Record<string, string> {
 
 /** An id for the log. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
 const ANY_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
-/** An id as the service makes them. */
+/** An id as made by the service. */
 const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 interface Options {
   readonly log: FastifyBaseLogger
-  /** Where requests are logged and measured, if they are. */
+  /** The log of requests, if they are logged and measured. */
   readonly requestLog: RequestLog | undefined
   /** Whether the errors of the service can show any id, and not only a UUID. */
   readonly takesAnyId: boolean
@@ -200,7 +204,7 @@ interface Options {
 
 /** The open exchanges of a server. */
 export class Exchanges {
-  /** Why the store could not answer requests. */
+  /** Reasons why the store could not answer requests. */
   readonly storeFaults = new RepeatedReasons()
   readonly #options: Options
   // By connection: the latest exchange. A set of the open ones would often grow and shrink. V8 then chains the old tables of
@@ -225,14 +229,14 @@ export class Exchanges {
     return exchange
   }
 
-  /** The id of a request: its `X-Request-Id` if this may be used, else a new UUID. */
+  /** The id of a request: its `X-Request-Id` if acceptable, else a new UUID. */
   idOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
     const id = headers['x-request-id']
     const pattern = this.#options.takesAnyId ? ANY_ID : UUID
     return typeof id === 'string' && pattern.test(id) ? id : randomUUID()
   }
 
-  /** The latest exchange of a connection, which may have ended. */
+  /** The latest exchange of a connection. It may have ended. */
   latest(socket: Socket): Exchange | undefined {
     return this.#latest.get(socket)
   }

@@ -7,7 +7,10 @@ declare global {
   }
 }
 
-/** How many levels deep JSON may be nested, where it is read or written: an object or a list in another is one level more. */
+/**
+ * How many levels deep JSON may be nested, where it is read or written: an object or a list in
+ * another is one level more.
+ */
 export const MAX_LEVELS = 100
 
 /** JSON has more levels than {@link MAX_LEVELS}. */
@@ -20,14 +23,14 @@ export class TooDeep extends Error {
 }
 
 /**
- * Writes JSON in which each `bigint` is a number with all its digits.
+ * Writes JSON. Each `bigint` becomes a number with all its digits.
  * @param levels how many levels deep it may be nested
  * @throws {TooDeep} for a value with more levels
  */
 export function exactJson(value: unknown, levels = MAX_LEVELS): string {
   if (countBigints(value, levels) === 0) return JSON.stringify(value) // a function for each property would take twice the time
-  return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member,
+  return JSON.stringify(value, (_name, property: unknown) =>
+    typeof property === 'bigint' ? JSON.rawJSON(String(property)) : property,
   )
 }
 
@@ -84,11 +87,11 @@ const INEXACT = /[\d.]{16}|\d[eE]/
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
   const value: unknown = JSON.parse(text)
-  const members = countMembers(value, MAX_LEVELS)
+  const properties = countProperties(value, MAX_LEVELS)
   // Each property has a colon. Most JSON has no further ones, in strings, and no long numbers.
-  if (countColons(text) === members && !INEXACT.test(text)) return value
+  if (countColons(text) === properties && !INEXACT.test(text)) return value
   const withoutStrings = text.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '')
-  if (countColons(withoutStrings) !== members) throw new SyntaxError('a duplicate member name')
+  if (countColons(withoutStrings) !== properties) throw new SyntaxError('a duplicate property name')
   return INEXACT.test(withoutStrings) ? JSON.parse(text, revive) : value
 }
 
@@ -101,9 +104,10 @@ function countColons(text: string): number {
 /**
  * Counts the properties of all objects in a value.
  * @throws {TooDeep} for more than this many levels
- * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some parsers set the prototype by it
+ * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some parsers set the
+ * prototype by it
  */
-function countMembers(value: unknown, levels: number): number {
+function countProperties(value: unknown, levels: number): number {
   if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('a lone surrogate')
   if (typeof value !== 'object' || value === null) return 0
   if (levels === 0) throw new TooDeep()
@@ -113,7 +117,7 @@ function countMembers(value: unknown, levels: number): number {
     names.forEach(checkName)
     count = names.length
   }
-  for (const member of Object.values(value)) count += countMembers(member, levels - 1)
+  for (const property of Object.values(value)) count += countProperties(property, levels - 1)
   return count
 }
 
@@ -143,7 +147,10 @@ export function toExact(value: number, literal: string): number | bigint | symbo
   return BigInt(value) === exact ? value : exact
 }
 
-/** The digits of a number in JSON, and how many of them stand before the point; more than there are for `1e9`. */
+/**
+ * The digits of a number in JSON, and how many of them stand before the point; more than there are
+ * for `1e9`.
+ */
 function splitNumber(literal: string) {
   const [mantissa = '', exponent = '0'] = literal.split(/e/i)
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')

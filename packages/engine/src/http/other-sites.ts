@@ -1,11 +1,15 @@
-// Tells whether a page of another site has made a request: browsers send cookies along with it, whoever has written the page.
+// Tells whether a page of another site has made a request: browsers send cookies along with it,
+// whoever has written the page.
 import type { FastifyRequest } from 'fastify'
 
 /** Whether a page of another site has made a request which may change something. */
 export type IsFromOtherSite = (request: FastifyRequest) => boolean
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** What `Sec-Fetch-Site` says of requests of no other site. `none`: a person has made it, as with a bookmark. */
+/**
+ * The values of `Sec-Fetch-Site` for requests of no other site. `none`: a person has made it, as
+ * with a bookmark.
+ */
 const OWN_SITE = new Set(['same-origin', 'same-site', 'none'])
 
 /**

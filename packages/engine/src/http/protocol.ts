@@ -1,4 +1,4 @@
-// The rules of HTTP/1.1 for every request, which Node and Fastify leave to the service; then path and method.
+// Checks the rules of HTTP/1.1 left to the service by Node and Fastify; then path and method.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { HttpError } from '../errors.ts'
@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** The first hook of every request of a server, also of one without a route. */
+/** The first hook of every request of a server, even without a route. */
 export const checkRequest: onRequestHookHandler = (request, reply, done) => {
   const exchange = admit(request, reply)
   if (check(exchange) !== 'answered') done()
@@ -27,7 +27,10 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
 const isChunked = (coding: string) => coding.toLowerCase() === 'chunked'
 const isContinue = (expect: string) => expect.toLowerCase() === '100-continue'
 
-/** Whether the connection must close after this request, because it is not clear where the next request begins. */
+/**
+ * Whether the connection must close after this request, because the beginning of the next one is in
+ * doubt.
+ */
 export function endsConnection({
   headers,
   httpVersion,
@@ -91,7 +94,10 @@ function checkFraming(exchange: Exchange): void {
     throw new HttpError(417, 'The only expectation is 100-continue')
 }
 
-/** Node's `headers` has one field for each name: it joins repeated fields, or drops all but the first. */
+/**
+ * Node's `headers` has one field for each name: it joins repeated fields, or drops all but the
+ * first.
+ */
 function findRepeatedHeaders({
   headers,
   rawHeaders,
@@ -115,7 +121,10 @@ function hasValidHost({ raw, repeatedHeaders }: Exchange): boolean {
 }
 
 export const NO_SUCH_PATH = new HttpError(404, 'There is no such path')
-/** A segment `.` or `..`: clients and gateways may remove it, and the segment before it (RFC 3986, section 5.2.4). */
+/**
+ * A segment `.` or `..`: clients and gateways may remove it, and the segment before it (RFC 3986,
+ * section 5.2.4).
+ */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 
 /**
@@ -134,8 +143,8 @@ function checkPath(exchange: Exchange): 'answered' | undefined {
 }
 
 /**
- * Whether no route has the path. @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and
- * `/things/` as `/things/{id}` with an empty parameter.
+ * Whether no route has the path. @fastify/cors adds a route for OPTIONS of every path. The router
+ * treats `*` as `/`, and `/things/` as `/things/{id}` with an empty parameter.
  */
 function isUnknownPath({ is404, params, routeOptions, url }: FastifyRequest): boolean {
   return (

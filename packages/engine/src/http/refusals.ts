@@ -10,7 +10,10 @@ import type { RequestLog } from './request-log.ts'
 
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
-/** By the codes of https://nodejs.org/api/http.html#event-clienterror, or by the reason, where a code has several. */
+/**
+ * By the codes of https://nodejs.org/api/http.html#event-clienterror, or by the reason, where a
+ * code has several.
+ */
 const PARSER_ERRORS = new Map([
   ['Invalid HTTP version', BAD_VERSION],
   ['ERR_HTTP_REQUEST_TIMEOUT', new HttpError(408, 'The request took too long to arrive')],
@@ -30,12 +33,11 @@ interface Refusal {
 
 interface Options {
   readonly exchanges: Exchanges
-  /** Where refusals are logged and measured, if they are. */
+  /** The log of refusals, if they are logged and measured. */
   readonly requestLog: RequestLog | undefined
   readonly writeError: WriteError
 }
 
-/** Refuses what never reaches Fastify. */
 export class Refusals {
   readonly #options: Options
 

@@ -7,11 +7,14 @@ const MAX_REASONS = 100
 
 /** The common reasons of many faults: one line says it for all, and another one each minute while it goes on. */
 export class RepeatedReasons {
-  /** When each was logged, on the clock of `performance.now()`, and how often it has come since. The oldest is first. */
+  /**
+   * When each was logged, on the clock of `performance.now()`, and how often it has come since. The
+   * oldest is first.
+   */
   readonly #reasons = new Map<string, { readonly logged: number; repeated: number }>()
 
   /**
-   * Notes a reason.
+   * Counts a reason.
    * @returns how often it has come since its last line; undefined if it needs no line now
    */
   note(reason: string): number | undefined {

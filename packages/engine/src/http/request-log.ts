@@ -38,7 +38,7 @@ interface Ended {
   readonly seconds: number
   /** Whether Fastify has got the request. */
   readonly isRouted: boolean
-  /** Whether the request was one too many. */
+  /** Whether the request was refused as one too many. */
   readonly isShed: boolean
 }
 

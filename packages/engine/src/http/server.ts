@@ -70,14 +70,16 @@ export class HttpServer {
     const app: FastifyInstance = Fastify({
       serverFactory: (route: Route) => this.#makeNodeServer(route),
       trustProxy: config.TRUST_PROXY.length > 0 && knownGateways(config.TRUST_PROXY),
-      // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
+      // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request
+      // line.
       routerOptions: { maxParamLength: maxHeaderSize },
       // No route has a schema. By default, Fastify would load Ajv for two dialects.
       schemaController: { compilersFactory: { buildValidator: () => fail } },
       return503OnClosing: false, // While the server closes, requests are answered, too.
       loggerInstance: log,
       logController: new LogController({ disableRequestLogging: true }),
-      // A logger for each request would cost more than its one line, which has the request id anyway.
+      // A logger for each request would cost more than its one line, which has the request id
+      // anyway.
       childLoggerFactory: (logger) => logger,
       genReqId: (raw) => raw[EXCHANGE]?.id ?? this.#exchanges.idOf(raw),
       rewriteUrl: toRoutable,
@@ -117,7 +119,8 @@ export class HttpServer {
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
     const receive = (request: IncomingMessage, response: ServerResponse) =>
       this.#receive(request, response, route)
-    // Without a listener, Node would answer `checkContinue` and `checkExpectation` itself, without an Error body.
+    // Without a listener, Node would answer `checkContinue` and `checkExpectation` itself, without
+    // an Error body.
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
     server.on('connect', (request) =>
       this.#admission.admit(() => this.#refusals.refuseConnect(request)),
@@ -127,8 +130,9 @@ export class HttpServer {
   }
 
   /**
-   * Node emits a request as soon as it has read it, but only safe methods may run at the same time (RFC 9112, section 9.3.2).
-   * So a request begins when the response before it has ended: then Node gives the socket to its own response.
+   * Node emits a request as soon as it has read it, but only safe methods may run at the same time
+   * (RFC 9112, section 9.3.2). So a request begins when the response before it has ended: then Node
+   * gives the socket to its response.
    */
   #receive(request: IncomingMessage, response: ServerResponse, route: Route): void {
     if (response.socket !== null) {
@@ -137,7 +141,8 @@ export class HttpServer {
     }
     const { socket } = request
     if (this.#addWaiting(socket, 1) > MAX_PIPELINED) socket.destroy()
-    // While a request waits, nothing more is read. Paused in the next tick, because Node resumes the socket after a request.
+    // While a request waits, nothing more is read. Paused in the next tick, because Node resumes
+    // the socket after a request.
     process.nextTick(() => this.#waiting.get(socket) !== 0 && socket.pause())
     response.once('socket', () => {
       if (this.#addWaiting(socket, -1) === 0) socket.resume()
@@ -167,9 +172,10 @@ export class HttpServer {
 const milliseconds = (seconds: number) => Math.round(seconds * 1000)
 
 /**
- * Listens on one address. Fastify would make a second server for a host name with several addresses.
+ * Listens on one address. Fastify would make a second server for a host name with several
+ * addresses.
  * @param portName the variable of the port
- * @param path under which the server serves, for the log
+ * @param path before the operations of the server, for the log
  * @throws {StartupError} naming the host and the port
  */
 export async function listen(
@@ -201,11 +207,15 @@ export class Admission {
   #begun = 0
   #turn: NodeJS.Immediate | undefined
 
-  /** Begins a request, in this turn or a later one, or refuses it. Without `refuse`, it always begins. */
+  /**
+   * Begins a request, in this turn or a later one, or refuses it. Without `refuse`, it always
+   * begins.
+   */
   admit(begin: () => void, refuse = begin): void {
     if (this.#begun < MAX_BEGUN) {
       this.#begun += 1
-      // To schedule a turn costs more than to begin most requests, so a quiet server rarely does it.
+      // Scheduling a turn costs more than beginning most requests, so a quiet server rarely does
+      // it.
       if (this.#begun > MAX_BEGUN / 2) this.#scheduleTurn()
       begin()
     } else if (this.#waiting.length < MAX_WAITING) {

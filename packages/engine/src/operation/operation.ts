@@ -1,4 +1,4 @@
-// One operation of the contract as it is served: the five stages of its requests, in order.
+// Serves one operation of the contract: the five stages of its requests, in order.
 import type {
   FastifyContentTypeParser,
   FastifyReply,
@@ -25,7 +25,6 @@ export interface Authorizer {
   readonly authorize: (exchange: Exchange) => Checked
 }
 
-/** The method of an operation. */
 export type Method = (input: MethodRequest) => Promise<Answer>
 
 /** The validators of a contract. */
@@ -50,7 +49,9 @@ export class Stages {
   readonly #readers: ReturnType<typeof readersOf>
   readonly #bodies: Bodies | undefined
   readonly #answers: Answers
-  /** Whether the method gets the media type of the body: the contract has a range of them. */
+  /**
+   * Whether the method gets the media type of the body, because the contract has a range of them.
+   */
   readonly #hasRange: boolean
   /** Whether each answer is a stream of events. */
   readonly #isStream: boolean
@@ -107,7 +108,7 @@ export class Stages {
   }
 
   #toInput(exchange: Exchange, parameters: RequestParameters, body: unknown): MethodRequest {
-    if (this.#isStream) assertStream(exchange) // before the method has done anything
+    if (this.#isStream) assertStream(exchange) // before any effect of the method
     const type = this.#hasRange ? exchange.mediaType : undefined
     return new MethodRequest(exchange, parameters, { body, type })
   }
@@ -136,7 +137,7 @@ function after(checked: Checked, next: () => Checked): Checked {
   return checked === undefined ? next() : checked.then(next)
 }
 
-/** The readers of the parameters of an operation, by their place. */
+/** The readers of an operation's parameters, by their place. */
 function readersOf({ path, parameters }: Operation, validator: Validator) {
   return {
     path: parametersReader(parameters, 'path', validator, valuesOfPath(path, parameters)),

@@ -1,4 +1,5 @@
-// Makes a route of each operation of the contract, and finds its method among the services of the product.
+// Makes a route of each operation of the contract, and finds its method among the services of the
+// product.
 import type {
   FastifyInstance,
   onSendHookHandler,
@@ -22,7 +23,7 @@ import { Validator } from '@plant-store/json-schema'
 import type { WriteError } from '../http/error-answers.ts'
 import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
-/** Makes what finds the callers of an operation. */
+/** Makes the first stage of an operation's requests, to find their caller. */
 export type AuthorizerOf = (operation: Operation) => Authorizer
 
 /** The parts of routes beside the contract. */
@@ -35,8 +36,10 @@ interface RouteParts {
 }
 
 /**
- * Adds a route for each operation of the contract, with the stages of its requests. Its method has the same name.
- * @throws {StartupError} naming each operation without a method, and each method without an operation
+ * Adds a route for each operation of the contract, with the stages of its requests. Its method has
+ * the same name.
+ * @throws {StartupError} naming each operation without a method, and each method without an
+ * operation
  */
 export async function addRoutes(
   app: FastifyInstance,
@@ -84,7 +87,7 @@ export async function addRoutes(
   }
   await app.register(openapiGlue, {
     specification: routingDocument(contract),
-    operationResolver: (id) => routes.get(id) as RouteOptions, // the document has these operations only
+    operationResolver: (id) => routes.get(id) as RouteOptions, // the document has only these operations
   })
 }
 
@@ -95,7 +98,7 @@ function writerFor(operation: Operation, app: FastifyInstance, product: ProductH
   return isCommon ? app.writeError : errorWriter(errors, product)
 }
 
-/** What the method of an operation is made from. */
+/** The parts of a method. */
 interface MethodParts {
   readonly run: Method | undefined
   readonly services: readonly object[]
@@ -146,7 +149,10 @@ function withoutNames(path: string): string {
   return path.replaceAll(/{[^}]+}/g, '{}')
 }
 
-/** The document for fastify-openapi-glue, with the method and the path of each operation. The compiled contract has the rest. */
+/**
+ * The document for fastify-openapi-glue, with the method and the path of each operation. The
+ * compiled contract has the rest.
+ */
 function routingDocument({ title, operations }: Contract): object {
   const responses = { default: { description: 'see the contract' } }
   const paths: Record<string, Record<string, object>> = {}
@@ -157,7 +163,10 @@ function routingDocument({ title, operations }: Contract): object {
   return { openapi: '3.1.0', info: { title, version: '' }, paths }
 }
 
-/** Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it was added before. */
+/**
+ * Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it
+ * was added before.
+ */
 function endsFirst(path: string): string {
   const segments = path.replaceAll(/{[^}]+}/g, '\x7f').split('/')
   return segments.map((segment) => Array.from(segment).reverse().join('')).join('/')
@@ -178,7 +187,10 @@ const omitLength: onSendHookHandler = (_request, reply, payload, done) => {
   done(null, payload)
 }
 
-/** Many clients send a Content-Type where the operation has no body. Fastify would refuse a malformed one. */
+/**
+ * Many clients send a Content-Type where the operation has no body. Fastify would refuse a
+ * malformed one.
+ */
 const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
   delete raw.headers['content-type']
   done(null, payload)
@@ -216,7 +228,10 @@ function findMethods(
   return methods
 }
 
-/** A method of a service, bound to it; undefined if it has none of this name. The methods of every object do not count. */
+/**
+ * A method of a service, bound to it; undefined if there is none of this name. The methods of every
+ * object do not count.
+ */
 export function methodOf(service: object, name: string): Method | undefined {
   const owner = ownerOf(service, name)
   if (owner === Object.prototype || owner === Function.prototype) return undefined
@@ -235,7 +250,10 @@ function ownerOf(service: object, name: string): object | undefined {
   return owner ?? undefined
 }
 
-/** The names of the methods in the classes of services. Private ones begin with `#`, and are not listed. */
+/**
+ * The names of the methods in the classes of services. Private ones begin with `#`, and are not
+ * listed.
+ */
 function listMethods(services: readonly object[]): readonly string[] {
   const names = services.flatMap((service) => {
     const prototype: unknown = Object.getPrototypeOf(service)

@@ -14,15 +14,18 @@ import type { JsonText } from '../http/json.ts'
  * ```
  */
 export interface RequestOf<Operation> {
-  /** The caller that the credentials name; empty if they name nobody, or if there are none. */
+  /** The caller named by the credentials; empty if they name nobody, or if there are none. */
   readonly caller: string
   readonly path: Parameters<Operation, 'path'>
   readonly query: Parameters<Operation, 'query'>
   readonly header: Parameters<Operation, 'header'>
   readonly cookie: Parameters<Operation, 'cookie'>
-  /** The value of the JSON, a text, the fields and files of a form, or a stream of bytes. */
+  /** The value of the JSON, a string, the fields and files of a form, or a stream of bytes. */
   readonly body: RequestBody<DescribedBody<Operation>>
-  /** The media type of the body, in lower case, where the contract has a range of them, such as `image/*`. */
+  /**
+   * The media type of the body, in lower case, where the contract has a range of them, such as
+   * `image/*`.
+   */
   readonly type: RangedType<DescribedBody<Operation>>
   /** Writes lines with the id of the request, the caller and the trace. */
   readonly log: MethodLog
@@ -31,7 +34,7 @@ export interface RequestOf<Operation> {
 }
 
 /**
- * The answer of a method: a status that the contract declares, with its headers and its body.
+ * The answer of a method: a status declared by the contract, with its headers and its body.
  * @example
  * ```ts
  * import type { operations } from './contract.gen.ts'
@@ -53,9 +56,9 @@ export type Service<Operations> = {
 
 // Requests:
 
-/** The parameters in one part of a request, by name. */
-type Parameters<Operation, Part extends string> = Operation extends {
-  parameters: { [_ in Part]?: infer Values extends object }
+/** The parameters in one place of a request, by name. */
+type Parameters<Operation, Place extends string> = Operation extends {
+  parameters: { [_ in Place]?: infer Values extends object }
 }
   ? Readonly<Visible<Values, 'readOnly'>>
   : unknown
@@ -65,7 +68,7 @@ type DescribedBody<Operation> = Operation extends { requestBody?: unknown }
   ? Operation['requestBody']
   : undefined
 
-/** The body: the union of the values that its media types have. */
+/** The body: the union of the values of its media types. */
 type RequestBody<Described> = Described extends { content: infer Content }
   ? { [Type in keyof Content]: RequestValue<Type, Content[Type]> }[keyof Content]
   : undefined
@@ -94,11 +97,12 @@ type Form = 'multipart/form-data' | 'application/x-www-form-urlencoded'
 type Range = `${string}/*`
 type Text = `text/${string}` | `application/${'xml' | 'yaml' | 'x-yaml'}` | `${string}+xml`
 
-// Members that only one direction has:
+// Properties of one direction only:
 
 /**
- * The type of a value without the members that are hidden, and without marks.
- * @template Hidden `readOnly` in a request, `writeOnly` in a response; with `never`, all members stay
+ * The type of a value without its hidden properties, and without marks.
+ * @template Hidden `readOnly` in a request, `writeOnly` in a response; with `never`, all properties
+ * stay
  * @example
  * ```ts
  * import type { Mark, Visible } from '@plant-store/engine'
@@ -118,39 +122,45 @@ export type Visible<Value, Hidden extends 'readOnly' | 'writeOnly'> =
       : Value extends File
         ? File
         : Value extends object
-          ? Both<VisibleMembers<Value, Hidden>, FilledMembers<Value, Hidden>>
+          ? Both<VisibleProperties<Value, Hidden>, FilledProperties<Value, Hidden>>
           : Value
 
-/** The members that are not hidden. */
-type VisibleMembers<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
+/** The properties not hidden. */
+type VisibleProperties<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
   [Name in keyof Value as HasMark<Value[Name], Hidden> extends true ? never : Name]: Visible<
     Value[Name],
     Hidden
   >
 }
-/** The members that have a default: in a request, they are always present. */
-type FilledMembers<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
+/** The properties with a default: in a request, they are always present. */
+type FilledProperties<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
   [Name in keyof Value as IsFilled<Value[Name], Hidden> extends true ? Name : never]-?: Visible<
     Value[Name],
     Hidden
   >
 }
-/** Whether a member of a request has a default. */
-type IsFilled<Member, Hidden> = 'readOnly' extends Hidden ? HasMark<Member, 'default'> : false
+/** Whether a property of a request has a default. */
+type IsFilled<Property, Hidden> = 'readOnly' extends Hidden ? HasMark<Property, 'default'> : false
 
-/** An object with the members of both. An empty `Filled` is left out: even numbers and texts would fit an empty object. */
-type Both<Members, Filled> = [keyof Filled] extends [never] ? Members : Members & Filled
+/**
+ * An object with the properties of both. An empty `Filled` is left out: even numbers and strings
+ * would fit an empty object.
+ */
+type Both<Properties, Filled> = [keyof Filled] extends [never] ? Properties : Properties & Filled
 
-/** Whether the type of a member has a mark. A union has it if all its parts do: in the type of an index, some may lack it. */
-type HasMark<Member, Name> = [NonNullable<Member>] extends [never]
+/**
+ * Whether the type of a property has a mark. A union has it if all its parts do: in the type of an
+ * index, some may lack it.
+ */
+type HasMark<Property, Name> = [NonNullable<Property>] extends [never]
   ? false
-  : [NonNullable<Member>] extends [{ readonly $mark: Name }]
+  : [NonNullable<Property>] extends [{ readonly $mark: Name }]
     ? true
     : false
 
 // Responses:
 
-/** The results of a method: the union of the responses that the contract declares. */
+/** The results of a method: the union of the responses declared by the contract. */
 type Results<Responses> = {
   [Key in keyof Responses]: { readonly status: Status<Key, keyof Responses> } & Headers<
     Responses[Key]
@@ -159,8 +169,8 @@ type Results<Responses> = {
 }[keyof Responses]
 
 /**
- * The statuses of a key of `responses`. `default` is for the service's own errors: a method may use it only if no other
- * response is a success.
+ * The statuses of a key of `responses`. `default` is for built-in errors: a method may use it only
+ * if no other response is a success.
  * @template Declared all keys of the responses
  * @example `Status<200, 200 | 'default'>` gives `200`; `Status<'4XX', '4XX' | 404>` gives 400 to 499, but not 404
  */
@@ -180,13 +190,13 @@ type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value :
 
 /** The headers of a response. They may be left out if all of them are optional. */
 type Headers<Response> = Response extends { headers: infer Described }
-  ? HeaderPart<Named<Described>>
+  ? HeadersProperty<Named<Described>>
   : unknown
-/** The headers that have a name. The generated type may also have an index, for headers of any name. */
+/** The headers with a name. The generated type may also have an index, for headers of any name. */
 type Named<Described> = {
   readonly [Name in keyof Described as string extends Name ? never : Name]: Described[Name]
 }
-type HeaderPart<Described> = object extends Described
+type HeadersProperty<Described> = object extends Described
   ? { readonly headers?: Optional<Described> }
   : { readonly headers: Optional<Described> }
 /** An optional header may be undefined, too. */
@@ -199,24 +209,24 @@ type Optional<Described> = {
 /** The body of a response, with its media type. */
 type Body<Response> = Response extends { content: infer Content extends object }
   ? {
-      [Type in keyof Content]: { readonly body: BodyValue<Type, Content[Type]> } & MediaTypeMember<
-        Type,
-        keyof Content
-      >
+      [Type in keyof Content]: {
+        readonly body: BodyValue<Type, Content[Type]>
+      } & MediaTypeProperty<Type, keyof Content>
     }[keyof Content]
   : { readonly body?: undefined }
 
 /**
- * The member `type` of a result: the method must name the media type if the contract has several, or a range.
+ * The property `type` of a result: the method must name the media type if the contract has several,
+ * or a range.
  * @template Declared all media types of the response
  */
-type MediaTypeMember<Type, Declared> = Type extends `${infer Kind}/*`
+type MediaTypeProperty<Type, Declared> = Type extends `${infer Kind}/*`
   ? { readonly type: Kind extends '*' ? `${string}/${string}` : `${Kind}/${string}` }
   : [Declared] extends [Type]
     ? { readonly type?: Type }
     : { readonly type: Type }
 
-/** The value of a body in one media type: JSON, a text or bytes. */
+/** The value of a body in one media type: JSON, a string or bytes. */
 type BodyValue<Type, Value> =
   Lower<Type> extends Json
     ? JsonValue<Value>
@@ -227,15 +237,18 @@ type BodyValue<Type, Value> =
         : Uint8Array | AsyncIterable<Uint8Array>
 /** A server-sent event (WHATWG HTML, section 9.2). */
 interface ServerEvent<Data> {
-  /** What a client sends as `Last-Event-ID` when it comes back. */
+  /** A client sends it as `Last-Event-ID` when it comes back. */
   readonly id?: string | undefined
   /** Its type; `message` without one. */
   readonly event?: string | undefined
-  /** Milliseconds after which a client that has lost the connection comes back. */
+  /** Milliseconds after which a client comes back from a lost connection. */
   readonly retry?: number | undefined
   readonly data: Data
 }
-/** A value, or its JSON text. An array may come in batches: it is streamed, with one batch in memory at a time. */
+/**
+ * A value, or its JSON. An array may come in batches: it is streamed, with one batch in memory at a
+ * time.
+ */
 type JsonValue<Value> =
   | Visible<Value, 'writeOnly'>
   | JsonText<Visible<Value, 'writeOnly'>>

@@ -136,7 +136,7 @@ t.test(
       Buffer.from('{"id":1,"name":"\xED\xA0\x80"}', 'latin1'), // a surrogate in UTF-8
     ]
     const rules =
-      'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
+      'no byte order mark, no lone surrogate, no duplicate property name, no __proto__ and no number beyond a double'
     const expected = {
       status: 400,
       json: { error: 400, message: `The body must be JSON in UTF-8, with ${rules}` },

@@ -121,8 +121,8 @@ t.test('events are sent as their schema says', async (t) => {
       get(kind).then(async (response) => response.text()),
       kind,
     )
-  await until(/the id of an event must be a text without line breaks/)
-  await until(/the event of an event must be a text without line breaks/)
+  await until(/the id of an event must be a string without line breaks/)
+  await until(/the event of an event must be a string without line breaks/)
   await until(/the retry of an event must be an integer of milliseconds/)
   await until(/an event must be an object with data/)
 })

@@ -1,4 +1,5 @@
-// The bodies of an operation's requests: checks their media type and length, parses them and validates them.
+// Reads the bodies of an operation's requests: checks their media type and length, parses them and
+// validates them.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -23,7 +24,7 @@ const NO_BODY = new HttpError(400, 'The request needs a body')
 const BROKEN_OFF = new HttpError(400, 'The body was broken off')
 /** One message for every error: the messages of V8 quote the body. */
 const NO_JSON =
-  'The body must be JSON in UTF-8, with no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
+  'The body must be JSON in UTF-8, with no byte order mark, no lone surrogate, no duplicate property name, no __proto__ and no number beyond a double'
 
 /** Validates bodies, and forms, whose fields are strings. */
 interface BodyValidators {
@@ -46,8 +47,9 @@ export class Bodies {
   }
 
   /**
-   * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
-   * waits for it (RFC 9110, section 10.1.1). An empty body counts as absent, whatever its type: HTTP spells both alike.
+   * Refuses a body if the operation does not accept its media type or its length. Else sends 100
+   * Continue, if the client waits for it (RFC 9110, section 10.1.1). An empty body counts as
+   * absent, whatever its type: HTTP spells both alike.
    * @returns a promise only for a body in chunks
    */
   accept(exchange: Exchange): undefined | Promise<undefined> {
@@ -80,12 +82,15 @@ export class Bodies {
     return this.#readers.get(type) ?? this.#readers.get(findType(this.#body.content, type) ?? '')
   }
 
-  /** Accepts a body in chunks. Only its first chunk tells whether it is empty. @throws {HttpError} if it is refused */
+  /**
+   * Accepts a body in chunks. Only its first chunk tells whether it is empty. @throws {HttpError}
+   * if it is refused
+   */
   async #acceptChunks(exchange: Exchange): Promise<undefined> {
     const { raw } = exchange
     const media = this.#findMedia(exchange)
     const refusal = media instanceof HttpError ? media : undefined
-    // Who waits for a permission has a body to send: it is refused before it is sent.
+    // A client waiting for permission has a body to send: refuse it before it is sent.
     if (refusal !== undefined && this.#body.required && isAwaited(raw)) throw refusal
     if (!(media instanceof HttpError)) reserveBody(exchange, media.limit, media.kind === 'bytes')
     letContinue(exchange)
@@ -111,7 +116,10 @@ export class Bodies {
     return isTooLong ? TOO_LONG : media
   }
 
-  /** Removes an empty body: without these headers, Fastify sees none. @throws {HttpError} if a body is needed */
+  /**
+   * Removes an empty body: without these headers, Fastify sees none. @throws {HttpError} if a body
+   * is needed
+   */
   #removeBody(exchange: Exchange): void {
     for (const name of HEADERS_OF_BODIES) Reflect.deleteProperty(exchange.raw.headers, name)
     exchange.mediaType = undefined
@@ -126,17 +134,20 @@ function letContinue({ raw, response }: Exchange): void {
   if (isAwaited(raw)) response.writeContinue()
 }
 
-/** Whether the client waits for a permission to send the body. */
+/** Whether the client waits for permission to send the body. */
 function isAwaited({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === '1.1'
 }
 
-/** The media type that a Content-Type names; empty if its charset is not UTF-8. Most bodies are JSON. */
+/** The media type in a Content-Type; empty if its charset is not UTF-8. Most bodies are JSON. */
 function mediaTypeOf(contentType: string): string {
   return contentType === 'application/json' ? contentType : typeInUtf8(contentType)
 }
 
-/** Waits for the beginning of a chunked body, which has no length. @throws {HttpError} 400 if the client gives up */
+/**
+ * Waits for the beginning of a chunked body, which has no length. @throws {HttpError} 400 if the
+ * client gives up
+ */
 async function isEmptyBody(payload: IncomingMessage): Promise<boolean> {
   try {
     await Promise.race([once(payload, 'readable'), finished(payload, { writable: false })])
@@ -148,7 +159,10 @@ async function isEmptyBody(payload: IncomingMessage): Promise<boolean> {
   return isEmpty
 }
 
-/** A method reads bytes by itself, piece by piece. Any other body is read whole, parsed and validated. */
+/**
+ * A method reads bytes by itself, piece by piece. Any other body is read whole, parsed and
+ * validated.
+ */
 function mediaReader(media: Media, { bodies, texts }: BodyValidators): ReadBody {
   const { kind, limit, schema } = media
   if (kind === 'bytes') return (exchange) => streamBytes(exchange, limit)
@@ -180,9 +194,12 @@ function parseBody(kind: Exclude<BodyKind, 'bytes'>, bytes: Buffer, type = ''): 
   }
 }
 
-/** Reads the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
+/**
+ * Reads the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up
+ */
 async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffer> {
-  // Most bodies arrive with their header, and are here in the next tick. The events of a stream would cost more.
+  // Most bodies arrive with their header, and are here in the next tick. The events of a stream
+  // would cost more.
   await new Promise<void>((resolve) => process.nextTick(resolve))
   const length = payload.readableLength
   const isHere = length <= limit && length === Number(payload.headers['content-length'])
@@ -196,11 +213,13 @@ async function* streamBytes(exchange: Exchange, limit: number) {
   releaseBody(exchange)
 }
 
-/** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
+/**
+ * Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up
+ */
 async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buffer> {
   let size = 0
   try {
-    // To destroy the stream would close the connection before the answer.
+    // Destroying the stream would close the connection before the answer.
     const chunks: AsyncIterable<Buffer> = payload.iterator({ destroyOnReturn: false })
     for await (const chunk of chunks) {
       size += chunk.length

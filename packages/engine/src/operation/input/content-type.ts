@@ -1,4 +1,4 @@
-// Media types, as headers and contracts write them.
+// Compares media types, as written in headers and contracts.
 import { parse } from 'content-type'
 
 /** Whether the bodies of a media type are JSON. @param type in lower case, without parameters */
@@ -7,7 +7,7 @@ export function isJsonType(type: string): boolean {
 }
 
 const TYPE = /^[\w!#$%&'+.^`|~-]+\/[\w!#$%&'+.^`|~-]+$/
-/** RFC 9110, section 5.6.6, without escapes. The library would skip what is malformed. */
+/** RFC 9110, section 5.6.6, without escapes. The library would skip malformed parameters. */
 const PARAMETERS = /^[^;]*(?:;[ \t]*[\w-]+=(?:[\w.+-]+|"[^"\\]*")[ \t]*)*(?:;[ \t]*)?$/
 
 /**
@@ -23,7 +23,10 @@ export function typeInUtf8(contentType: string): string {
   return isWellFormed && isUtf8 && !isRepeated ? type : ''
 }
 
-/** The key of a media type in the content of a contract: the type itself, all of its kind, or any type. */
+/**
+ * The key of a media type in the content of a contract: the type itself, all of its kind, or any
+ * type.
+ */
 export function findType(content: object, type: string): string | undefined {
   if (type === '') return undefined
   if (Object.hasOwn(content, type)) return type

@@ -1,9 +1,11 @@
-// The request as the method of an operation gets it.
+// The request, as the method of an operation gets it.
 import type { FastifyRequest } from 'fastify'
 import type { Exchange } from '../../http/exchange.ts'
 import { traceIdOf } from '../../http/request-log.ts'
 
-/** The validated parameters of a request, by their place; undefined where the operation has none. */
+/**
+ * The validated parameters of a request, by their place; undefined where the operation has none.
+ */
 export interface RequestParameters {
   readonly path: unknown
   readonly query: unknown
@@ -11,7 +13,10 @@ export interface RequestParameters {
   readonly cookie: unknown
 }
 
-/** The validated body of a request, and its media type where the contract has a range; undefined where there is none. */
+/**
+ * The validated body of a request, and its media type where the contract has a range; undefined
+ * where there is none.
+ */
 interface RequestBody {
   readonly body: unknown
   readonly type: string | undefined
@@ -54,7 +59,10 @@ export class MethodRequest implements RequestParameters, RequestBody {
     return this.#log
   }
 
-  /** Aborts when the connection closes before the answer is sent: the client has left, or the service ends. */
+  /**
+   * Aborts when the connection closes before the answer is sent: the client has left, or the
+   * service ends.
+   */
   get signal(): AbortSignal {
     this.#signal ??= signalOf(this.#exchange)
     return this.#signal

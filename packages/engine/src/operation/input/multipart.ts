@@ -20,15 +20,18 @@ const MAX_BOUNDARY_LENGTH = 70 // RFC 2046, section 5.1.1
 const END = /^--(?:\r\n|[ \t]|$)/
 /** RFC 9112, section 5, without folded lines. */
 const HEADER = /^([\w!#$%&'*+.^`|~-]+):([^\r\n\0]*)$/
-/** A parameter of a header. Browsers write a quote in a quoted text as `%22`, and a backslash as it is. */
+/**
+ * A parameter of a header. Browsers write a quote in a quoted string as `%22`, and a backslash as
+ * it is.
+ */
 const PARAMETER = /[ \t]*;[ \t]*([\w-]+\*?)=(?:"([^"]*)"|([^\s";]+))/gy
 /** The encodings that leave the bytes as they are (RFC 2045, section 6.2). */
 const IDENTITY = /^(?:7bit|8bit|binary)$/i
 
 /**
  * Parses the parts of a form, one after the other.
- * @param contentType of the form, which has the boundary
- * @throws {HttpError} 400 if the form is malformed, or has a name that is not UTF-8
+ * @param contentType of the form, with the boundary
+ * @throws {HttpError} 400 if the form is malformed, or has a name not in UTF-8
  */
 export function* parseParts(bytes: Buffer, contentType: string): Generator<MultipartPart> {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`, 'latin1')
@@ -41,7 +44,7 @@ export function* parseParts(bytes: Buffer, contentType: string): Generator<Multi
     start = next
   }
 
-  /** Where a delimiter ends. */
+  /** The position after a delimiter. */
   function after(at: number): number {
     if (at === -1) throw MALFORMED
     return at + delimiter.length
@@ -54,7 +57,10 @@ function boundaryOf(contentType: string): string {
   return boundary
 }
 
-/** @param part the bytes between two delimiters: the end of a line, headers, an empty line, and bytes */
+/**
+ * @param part the bytes between two delimiters: the end of a line, headers, an empty line, and
+ * bytes
+ */
 function parsePart(part: Buffer): MultipartPart {
   const end = part.indexOf('\r\n\r\n')
   if (end === -1) throw MALFORMED
@@ -73,7 +79,10 @@ function parsePart(part: Buffer): MultipartPart {
   }
 }
 
-/** The headers that forms use, by their names in lower case. All others are ignored (RFC 7578, section 4.8). */
+/**
+ * The headers used by forms, by their names in lower case. All others are ignored (RFC 7578,
+ * section 4.8).
+ */
 function parseHeaders(text: string): ReadonlyMap<string, string> {
   const [padding = '', ...lines] = text.split('\r\n')
   if (!/^[ \t]*$/.test(padding)) throw MALFORMED
@@ -89,7 +98,10 @@ function parseHeaders(text: string): ReadonlyMap<string, string> {
   return headers
 }
 
-/** The parameters of a header by their names in lower case. @param text begins with a semicolon, or is empty */
+/**
+ * The parameters of a header by their names in lower case. @param text begins with a semicolon, or
+ * is empty
+ */
 function parametersOf(text: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   let end = 0
@@ -103,7 +115,7 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
   return parameters
 }
 
-/** The name of a file. Some clients write it as RFC 8187, section 3.2, has it. */
+/** The name of a file. Some clients write it as in RFC 8187, section 3.2. */
 function filenameOf(parameters: ReadonlyMap<string, string>): string | undefined {
   const extended = parameters.get('filename*')
   if (extended === undefined) {

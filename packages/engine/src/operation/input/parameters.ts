@@ -1,4 +1,4 @@
-// The parameters of an operation in one place: path, query, headers or cookies.
+// Reads the parameters of an operation in one place: path, query, headers or cookies.
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from '../../contract/compiled.ts'
 import type { Validator } from '@plant-store/json-schema'

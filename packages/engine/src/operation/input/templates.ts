@@ -1,6 +1,7 @@
-// Paths with parameters in a part of a segment, such as `/{id}.json` and `/{a}:{b}`. Such a segment is split at its plain text
-// before it is decoded (RFC 3986, section 2.4): a `%3A` is no `:` of the path. The router decodes first. So the router only
-// proposes a route, and a constraint on the undecoded path decides.
+// Routes paths with parameters in a part of a segment, such as `/{id}.json` and `/{a}:{b}`. Such a
+// segment is split at its plain characters before it is decoded (RFC 3986, section 2.4): a `%3A` is
+// no `:` of the path. The router decodes first. So the router only proposes a route, and a
+// constraint on the undecoded path decides.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Parameter } from '../../contract/compiled.ts'
@@ -9,23 +10,25 @@ import { routerName } from './styles/place.ts'
 
 /** The name of the constraint in the router. */
 const TEMPLATE = 'template'
-/** A character of a segment as it is sent. An encoded one is not divided. */
+/** A character of a segment as sent. An encoded one is not divided. */
 const CHARACTER = '(?:%[\\dA-Fa-f]{2}|[^%/])'
 
-/** Whether a segment has a parameter, and text beside it; or whether a path has such a segment. */
+/**
+ * Whether a segment has a parameter beside other characters; or whether a path has such a segment.
+ */
 function isMixed(segment: string): boolean {
   return /[^/]{|}[^/]/.test(segment)
 }
 
-/** The path of an operation in the router's syntax, with the constraint that its mixed segments need. */
+/** The path of an operation in the router's syntax, with the constraint for its mixed segments. */
 export function routeOf(path: string): Pick<RouteOptions, 'url' | 'constraints'> {
   const url = routerPath(path)
   return isMixed(path) ? { url, constraints: { [TEMPLATE]: templateOf(path).source } } : { url }
 }
 
 /**
- * Makes the function that reads the values of parameters from a path, by their names in the router. A value with commas stays
- * as it was sent: it is split before it is decoded.
+ * Makes the function that reads the values of parameters from a path, by their names in the router.
+ * A value with commas stays as sent: it is split before it is decoded.
  * @param path of an operation
  * @returns undefined if the router itself can do it
  */
@@ -48,7 +51,7 @@ export function valuesOfPath(
   }
 }
 
-/** Lets routes have templates. Call this before routes are added. */
+/** Lets routes have templates. To be called before routes are added. */
 export function addTemplates(app: FastifyInstance): void {
   app.addConstraintStrategy({
     name: TEMPLATE,
@@ -61,7 +64,7 @@ export function addTemplates(app: FastifyInstance): void {
 function makeStorage<Stored>() {
   const templates = new Map<string, { readonly template: RegExp; readonly stored: Stored }>()
   return {
-    /** @param text a template, while routes are added; then a path as it was sent */
+    /** @param text a template, while routes are added; then a path as sent */
     get: (text: string): Stored | null => {
       const added = templates.get(text)
       const matching = added ?? templates.values().find(({ template }) => template.test(text))
@@ -73,12 +76,12 @@ function makeStorage<Stored>() {
   }
 }
 
-/** The path of a request target as it was sent, which may be an absolute URI (RFC 9112, section 3.2.2). */
+/** The path of a request target as sent, which may be an absolute URI (RFC 9112, section 3.2.2). */
 function pathOf(url: string): string {
   return url.startsWith('/') ? url.replace(/[?#].*/s, '') : (URL.parse(url)?.pathname ?? '')
 }
 
-/** Matches a path as it was sent, with its parameters as groups. Only its mixed segments are compared. */
+/** Matches a path as sent, with its parameters as groups. Only its mixed segments are compared. */
 function templateOf(path: string): RegExp {
   const segments = path.split('/').map((segment) => {
     if (isMixed(segment)) return mixedSegment(segment)
@@ -87,7 +90,10 @@ function templateOf(path: string): RegExp {
   return new RegExp(`^${segments.join('/')}$`)
 }
 
-/** The path in the router's syntax. A parameter in a mixed segment has a rule, for decoded characters. */
+/**
+ * The path in the router's syntax. A parameter in a mixed segment has a rule, for decoded
+ * characters.
+ */
 function routerPath(path: string): string {
   const segments = path.split('/').map((segment) => {
     const { before, parameters } = splitSegment(segment)
@@ -105,7 +111,7 @@ function escapeColons(text: string): string {
   return text.replaceAll(':', '::')
 }
 
-/** A mixed segment as it is sent, as a regular expression. */
+/** A mixed segment as sent, as a regular expression. */
 function mixedSegment(segment: string): string {
   const { before, parameters } = splitSegment(segment)
   let source = RegExp.escape(before)
@@ -117,7 +123,7 @@ function mixedSegment(segment: string): string {
 /** A parameter in a segment of a path. */
 interface SegmentParameter {
   readonly name: string
-  /** The text up to the next parameter, or to the end of the segment. */
+  /** The characters up to the next parameter, or to the end of the segment. */
   readonly after: string
   readonly isLast: boolean
 }
@@ -138,8 +144,9 @@ function splitSegment(segment: string): {
 }
 
 /**
- * The regular expression of a parameter in a mixed segment: at least one character. A parameter with text after it ends where
- * the text first appears. So the time to match a path grows no faster than its length.
+ * The regular expression of a parameter in a mixed segment: at least one character. It ends where
+ * the characters after the parameter first appear, so the time to match a path grows no faster than
+ * its length.
  * @param character matches a character of the parameter
  */
 function ruleOf({ after, isLast }: SegmentParameter, character: string): string {

@@ -50,9 +50,9 @@ class UntakenAnswers {
 const untaken = new UntakenAnswers()
 
 /**
- * Counts an answer that was sent whole and is not taken, until its client has taken it. Beyond the bound the oldest answers of the client that
- * has most are broken off: nobody loses an answer to what others leave untaken. The newest answer of all stays, because its
- * client had no time to take it.
+ * Counts an answer that was sent whole, until its client has taken it. Beyond the bound, the oldest
+ * answers of the client with the most bytes are broken off: nobody loses an answer because of other
+ * clients. The newest answer of all stays, because its client had no time to take it.
  */
 export function countAnswer(exchange: Exchange): void {
   untaken.add(exchange)

@@ -1,4 +1,4 @@
-// Sends the answers of the method of an operation, as the contract allows them.
+// Sends the answers of an operation's method, checked by the contract.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -22,8 +22,8 @@ export interface Answer {
   /** The media type of the body, if the contract has several. */
   readonly type?: string
   /**
-   * An async iterable is streamed: its JSON arrays are joined into one, its bytes are sent piece by piece, and its events
-   * (`{ id, event, data }`) one by one.
+   * An async iterable is streamed: its JSON arrays are joined into one, its bytes are sent piece by
+   * piece, and its events (`{ id, event, data }`) one by one.
    */
   readonly body?: unknown
 }
@@ -45,7 +45,8 @@ export class Answers {
     const { reply } = exchange
     assertHeaders(answer)
     const content = this.#writers.find(status, type)
-    // While pieces are streamed, the method may still use the body of the request. Events may go on for ever: they hold no room.
+    // While pieces are streamed, the method may still use the body of the request. Events may go on
+    // for ever: they hold no room.
     if (!isStream(body) || content?.writer.isEvents) releaseValue(exchange)
     if (content === null) {
       if (body === undefined) return send(reply, answer)
@@ -94,7 +95,7 @@ function isStream(body: unknown): body is Pieces {
 }
 
 /**
- * Streams events. The head is sent at once, not with the first event: it may be far.
+ * Streams events. The head is sent at once: the first event may be far.
  * @throws {HttpError} 503 if the caller has too many streams
  */
 function startEvents(

@@ -10,7 +10,7 @@ const LINE_BREAK = /\r\n|\r|\n/
 /** A comment: clients and gateways see a living connection. */
 const COMMENT = ':\n\n'
 
-/** What a stream of events is made from. */
+/** The source of a stream of events. */
 interface EventSource {
   readonly events: AsyncIterator<unknown>
   /** Writes the data of an event. @throws {Error} for data refused by the contract */
@@ -26,8 +26,8 @@ export function returnEvents(events: AsyncIterator<unknown>, exchange: Exchange)
 }
 
 /**
- * A stream of events. It asks for an event when the system has taken the one before, and so never keeps more than one. When it
- * closes, for whatever reason, it calls `return` of the iterator.
+ * A stream of events. It asks for an event when the system has taken the one before, so it never
+ * keeps more than one. When it closes, for whatever reason, it calls `return` of the iterator.
  */
 export class EventStream extends Readable {
   readonly #events: AsyncIterator<unknown>
@@ -43,7 +43,9 @@ export class EventStream extends Readable {
     this.#exchange = exchange
   }
 
-  /** Ends the stream with the present event. The client comes back, and says which event it has seen last. */
+  /**
+   * Ends the stream with the present event. The client comes back with the id of its last event.
+   */
   finish(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -99,7 +101,7 @@ function writeEvent(event: unknown, write: (data: unknown) => string): string {
 function field(name: string, value: unknown): string[] {
   if (value === undefined) return []
   if (typeof value !== 'string' || UNSENDABLE.test(value))
-    throw new Error(`the ${name} of an event must be a text without line breaks and NUL`)
+    throw new Error(`the ${name} of an event must be a string without line breaks and NUL`)
   return [`${name}: ${value}`]
 }
 

@@ -1,10 +1,10 @@
-// Answers an operation whose method is not written yet with an example of the contract, in `npm run dev`.
+// Answers an operation without a method with an example of the contract, in `npm run dev`.
 import { HttpError } from '../../errors.ts'
 import type { Answer } from './answer.ts'
 import type { Example, OperationExamples } from '../../contract/examples.ts'
 
-/** The wish of a request: an example by its name, by its status, or by both. */
-interface Wish {
+/** The example preferred by a request: by its name, by its status, or by both. */
+interface PreferredExample {
   readonly code: string | undefined
   readonly example: string | undefined
 }
@@ -22,25 +22,27 @@ export function answerExample(
   isUnasked: boolean,
   prefer: string,
 ): Answer {
-  const wish = readWish(prefer)
-  const hasWish = wish.code !== undefined || wish.example !== undefined
-  const example = answers.find((candidate) => fulfils(candidate, wish))
-  if (example === undefined || !(hasWish || isUnasked))
+  const preferred = readPreferred(prefer)
+  const hasPreference = preferred.code !== undefined || preferred.example !== undefined
+  const example = answers.find((candidate) => fulfils(candidate, preferred))
+  if (example === undefined || !(hasPreference || isUnasked))
     throw new HttpError(501, `${missing}. ${listOf(answers)}. To begin with, paste:\n${method}`)
   const { name, status, body, isEvent } = example
   const applied = name === undefined ? `code=${status}` : `example=${name}`
-  const headers = hasWish ? { 'preference-applied': applied } : {}
+  const headers = hasPreference ? { 'preference-applied': applied } : {}
   if (body === undefined) return { status, headers }
   return { status, headers, body: isEvent ? streamOf(body) : body }
 }
 
-/** A stream of one event. */
 async function* streamOf(data: unknown) {
   yield { data }
 }
 
-/** Reads a header `Prefer` (RFC 7240, section 2): preferences with a value, which may be in quotes, and commas between. */
-function readWish(prefer: string): Wish {
+/**
+ * Reads a header `Prefer` (RFC 7240, section 2): preferences with a value, which may be in quotes,
+ * and commas between.
+ */
+function readPreferred(prefer: string): PreferredExample {
   const preferences = prefer.split(',').map((preference) => {
     const [name = '', value = ''] = preference.split('=', 2)
     return [name.trim().toLowerCase(), value.trim().replaceAll('"', '')] as const
@@ -49,7 +51,7 @@ function readWish(prefer: string): Wish {
   return { code: values.get('code'), example: values.get('example') }
 }
 
-function fulfils({ name, status }: Example, { code, example }: Wish): boolean {
+function fulfils({ name, status }: Example, { code, example }: PreferredExample): boolean {
   const hasCode = code === undefined || code === String(status)
   return hasCode && (example === undefined || example === name)
 }

@@ -7,8 +7,8 @@ import { validateHeaderValue } from '../../http/node.ts'
 import type { Check, Validator } from '@plant-store/json-schema'
 
 /** The media type of a response, and the writer of its bodies. */
-export interface Content {
-  /** As `Content-Type` has it. */
+export interface ResponseContent {
+  /** As in `ResponseContent-Type`. */
   readonly type: string
   readonly writer: BodyWriter
 }
@@ -19,8 +19,8 @@ export class ResponseWriters {
   readonly #validator: Validator
   /** By the media types of the contract. Types chosen by callers from a range are not stored: they could fill the memory. */
   readonly #writers = new Map<ResponseMedia, BodyWriter>()
-  /** By status: the content of a response whose method names no media type. */
-  readonly #usual = new Map<number, Content | null>()
+  /** By status: the content of a response if its method names no media type. */
+  readonly #usual = new Map<number, ResponseContent | null>()
 
   /** @param validator of outgoing values */
   constructor(operation: Operation, validator: Validator) {
@@ -34,7 +34,7 @@ export class ResponseWriters {
    * @returns null if the contract declares no body
    * @throws {Error} for an undeclared status or media type
    */
-  find(status: number, type: string | undefined): Content | null {
+  find(status: number, type: string | undefined): ResponseContent | null {
     if (type !== undefined) return this.#find(status, type)
     const usual = this.#usual.get(status)
     if (usual !== undefined) return usual
@@ -43,7 +43,7 @@ export class ResponseWriters {
     return content
   }
 
-  #find(status: number, named: string | undefined): Content | null {
+  #find(status: number, named: string | undefined): ResponseContent | null {
     const { id, responses } = this.#operation
     const response = responses[findStatus(responses, status) ?? '']
     if (response === undefined)
@@ -64,7 +64,7 @@ export class ResponseWriters {
   }
 }
 
-/** A media type as `Content-Type` has it. Events are always in UTF-8. */
+/** A media type for `ResponseContent-Type`. Events are always in UTF-8. */
 function withCharset(type: string, { kind, events }: ResponseMedia): string {
   return kind === 'text' && !events ? `${type}; charset=utf-8` : type
 }
@@ -90,7 +90,6 @@ export class BodyWriter {
     this.#hasWriteOnly = validator.hasWriteOnly(schema)
   }
 
-  /** Writes a body. */
   write(status: number, body: unknown): string | Buffer {
     if (body instanceof Uint8Array)
       return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -112,7 +111,7 @@ export class BodyWriter {
     const { error, value } = this.#check(body)
     if (error !== undefined) throw this.#unfit(status, error)
     if (this.kind !== 'text') return exactJson(value, levels)
-    if (typeof value !== 'string') throw this.#unfit(status, 'it is not a text')
+    if (typeof value !== 'string') throw this.#unfit(status, 'it is not a string')
     return value
   }
 

@@ -6,12 +6,15 @@ import { HttpError } from '../../errors.ts'
 
 /** The most open streams of events of one caller. */
 export const MAX_STREAMS = 64
-/** A caller gets this part of the connections at most, where few are allowed. Without credentials, an address gets it. */
+/**
+ * If few connections are allowed, a caller gets at most this part of them. Without credentials, an
+ * address gets it.
+ */
 const PART_OF_CONNECTIONS = 0.25
 
 const streams = new Shares()
 
-/** Whether an operation has no other answer than a stream of events, but for errors. */
+/** Whether the only answers of an operation are streams of events, but for errors. */
 export function hasOnlyStreams({ responses }: Pick<Operation, 'responses'>): boolean {
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'))
   const media = successes.map(([, response]) => Object.values(response))

@@ -1,4 +1,4 @@
-// Parses bytes and texts of requests.
+// Parses bytes and strings of requests.
 import { STRICT_UTF8, TooDeep } from '../../../http/json.ts'
 import { HttpError } from '../../../errors.ts'
 
@@ -17,8 +17,8 @@ export function orRefuse<Value>(parse: () => Value, message: string): Value {
   }
 }
 
-/** @throws {URIError} for a text that is not UTF-8 in percent-encoding */
+/** @throws {URIError} for bad percent-encoding of UTF-8 */
 export const decodePair = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
 
-/** Splits `a=1` at its first `=`. There is one part only if it has none. */
+/** Splits `a=1` at its first `=`. Without one, the result has one part. */
 export const splitAssignment = (string: string) => string.split(/=(.*)/s, 2)

@@ -1,9 +1,10 @@
-// A parameter or a field of a form, which arrives as strings: the values it may be by the types of its schema, spelled as in JSON.
+// A parameter or a field of a form, which arrives as strings: its possible values by the types of
+// its schema, spelled as in JSON.
 import { type AddedTypes, Untyped } from '@plant-store/json-schema'
 import { parseJson, toExact, TooDeep } from '../../../http/json.ts'
 import { HttpError } from '../../../errors.ts'
 
-/** A string, or a file of a form. Browsers send JSON as a file, which then has its string, too. */
+/** A string, or a file of a form. Browsers send JSON as a file, which then also has a string. */
 export type SentPart = string | { readonly file: Blob; readonly text?: string | undefined }
 
 export const REPEATED = 'must not be repeated'
@@ -16,7 +17,7 @@ export const FILES: AddedTypes = {
   },
 }
 
-/** A value that was sent as strings or files, not typed yet. */
+/** A value sent as strings or files, not typed yet. */
 export class Sent extends Untyped {
   readonly error = REPEATED
   /** Public, because `uniqueItems` compares untyped values by their properties. */
@@ -44,7 +45,7 @@ export class Sent extends Untyped {
     return candidates
   }
 
-  /** The values that it may be, if it is no list. */
+  /** The possible values, except a list. */
   #scalars(types: ReadonlySet<string>): unknown[] {
     const [part, ...others] = this.parts
     const isOnlyList = types.size === 1 && types.has('array')
@@ -118,7 +119,7 @@ function readNumber(string: string): unknown {
   return NUMBER.test(string) ? exactNumber(string) : undefined
 }
 
-/** As exact as in a body, so that a bound means the same in both. */
+/** As exact as in a body, so a bound means the same in both. */
 function exactNumber(string: string): unknown {
   const value = Number(string)
   return Number.isFinite(value) ? toExact(value, string) : undefined

@@ -1,4 +1,4 @@
-// An object as assignments between commas, `b=1,c=2`: style `simple` with `explode`.
+// Reads an object as assignments between commas, `b=1,c=2`: style `simple` with `explode`.
 import { commaObjectReader } from './commas.ts'
 import { splitAssignment } from '../strings/parsing.ts'
 import type { Style } from './style.ts'

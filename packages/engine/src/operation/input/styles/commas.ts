@@ -1,4 +1,4 @@
-// What the styles with commas share: the parts of one string, and an object made of them.
+// Shared by the styles with commas: the parts of one string, and an object made of them.
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from '../../../contract/compiled.ts'
 import { HttpError } from '../../../errors.ts'
@@ -7,10 +7,13 @@ import { DECODERS, encodedReader, stringsReader } from './place.ts'
 import { checkProperty } from './property.ts'
 import type { ReadParameter } from './style.ts'
 
-/** @returns undefined for a parameter that was repeated, and is no header */
+/** @returns undefined for a repeated parameter, unless it is a header */
 type ReadParts = (strings: readonly string[], request: FastifyRequest) => string[] | undefined
 
-/** Makes the reader of the parts between the commas. They are not decoded yet: a comma in a part is sent as `%2C`. */
+/**
+ * Makes the reader of the parts between the commas. They are not decoded yet: a comma in a part is
+ * sent as `%2C`.
+ */
 export function partsReader(parameter: Parameter): ReadParts {
   if (parameter.in === 'header') return ([string = '']) => splitHeader(string)
   const readEncoded = encodedReader(parameter)

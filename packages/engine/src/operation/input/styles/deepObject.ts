@@ -1,4 +1,4 @@
-// An object in a query, each property in brackets, `a[b]=1&a[c]=2`: style `deepObject`.
+// Reads an object in a query, each property in brackets, `a[b]=1&a[c]=2`: style `deepObject`.
 import { propertiesReader } from './property.ts'
 import type { Style } from './style.ts'
 

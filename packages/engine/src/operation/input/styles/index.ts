@@ -1,4 +1,5 @@
-// The styles of parameters (OpenAPI 3.1.0, section 4.8.12.2.1), by their names in a compiled contract.
+// Lists the styles of parameters (OpenAPI 3.1.0, section 4.8.12.2.1), by their names in a compiled
+// contract.
 import type { Parameter } from '../../../contract/compiled.ts'
 import { assignments } from './assignments.ts'
 import { deepObject } from './deepObject.ts'

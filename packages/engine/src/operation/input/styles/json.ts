@@ -1,4 +1,4 @@
-// A parameter as JSON: with `content` in place of `schema`.
+// Reads a parameter as JSON: with `content` in place of `schema`.
 import { HttpError } from '../../../errors.ts'
 import { parseJson } from '../../../http/json.ts'
 import { orRefuse } from '../strings/parsing.ts'

@@ -1,4 +1,5 @@
-// A list with commas, `1,2`: style `simple`, and `form` without `explode`. By its schema it may also be one string.
+// Reads a list with commas, `1,2`: style `simple`, and `form` without `explode`. By its schema it
+// may also be one string.
 import { Sent } from '../strings/sent.ts'
 import { partsReader } from './commas.ts'
 import { DECODERS, stringsReader } from './place.ts'

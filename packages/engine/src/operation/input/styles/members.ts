@@ -1,4 +1,4 @@
-// An object in a query, each property by its name, `b=1&c=2`: style `form` with `explode`.
+// Reads an object in a query, each property by its name, `b=1&c=2`: style `form` with `explode`.
 import { propertiesReader } from './property.ts'
 import type { Style } from './style.ts'
 

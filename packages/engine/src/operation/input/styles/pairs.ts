@@ -1,4 +1,5 @@
-// An object as names and values between commas, `b,1,c,2`: styles `simple` and `form` without `explode`.
+// Reads an object as names and values between commas, `b,1,c,2`: styles `simple` and `form` without
+// `explode`.
 import { commaObjectReader } from './commas.ts'
 import type { Style } from './style.ts'
 

@@ -1,4 +1,4 @@
-// The places of parameters in a request, and the strings there, decoded or as they were sent.
+// Finds the strings of parameters in a request, decoded or as sent.
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from '../../../contract/compiled.ts'
 import { cookieTexts } from '../../../http/cookies.ts'
@@ -9,7 +9,7 @@ export type Place = Parameter['in']
 /** The properties of Fastify's request. */
 const PROPERTIES = { path: 'params', query: 'query', header: 'headers' } as const
 
-/** All strings in a place, by the names that the parameters have there. */
+/** All strings in a place, by the names of the parameters there. */
 export function receivedIn(
   place: Place,
   request: FastifyRequest,
@@ -22,7 +22,7 @@ export function receivedIn(
   return Object.fromEntries(sent.map(([name, values]) => [name, values.map(decodeCookie)]))
 }
 
-/** Cookies are percent-encoded, as OpenAPI's style `form` says. One that is not stays as it is. */
+/** Cookies are percent-encoded, by OpenAPI's style `form`. A badly encoded one stays as it is. */
 function decodeCookie(string: string): string {
   try {
     return decodeURIComponent(string)
@@ -44,7 +44,10 @@ export function keyOf({ in: place, name }: Parameter): string {
   return place === 'header' ? name.toLowerCase() : name
 }
 
-/** The name of a path parameter in the router, which allows letters, digits and `_`. Different names stay different. */
+/**
+ * The name of a path parameter in the router, which allows letters, digits and `_`. Different names
+ * stay different.
+ */
 export function routerName(name: string): string {
   return name.replaceAll(/[^a-z\d]/gi, (character) => `_${character.charCodeAt(0)}_`)
 }
@@ -70,7 +73,7 @@ function repeatHeader(strings: readonly string[]): readonly string[] {
   return [string, string]
 }
 
-/** Makes the reader of a parameter as it was sent. @param parameter no header */
+/** Makes the reader of a parameter as sent. @param parameter no header */
 export function encodedReader({
   in: place,
   name,

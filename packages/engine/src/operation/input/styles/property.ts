@@ -1,4 +1,4 @@
-// What the styles of objects share: the names of properties.
+// Shared by the styles of objects: the names of properties.
 import type { Parameter } from '../../../contract/compiled.ts'
 import { HttpError } from '../../../errors.ts'
 import { Sent } from '../strings/sent.ts'
@@ -6,7 +6,8 @@ import type { ReadParameter } from './style.ts'
 
 /**
  * Makes the reader of an object whose properties are sent one by one.
- * @param propertyOf the property that a name of the query stands for; undefined if it stands for another parameter
+ * @param propertyOf the property for a name in the query; undefined if the name belongs to another
+ * parameter
  */
 export function propertiesReader(
   parameter: Parameter,

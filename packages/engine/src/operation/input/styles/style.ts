@@ -1,4 +1,4 @@
-// The shape of a style: how the strings of one parameter become a value.
+// The common type of the styles: how the strings of one parameter become a value.
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from '../../../contract/compiled.ts'
 
@@ -9,6 +9,6 @@ export type Style = (parameter: Parameter) => ReadParameter
  * Reads a parameter.
  * @param received the strings in the parameter's place, by their names there: see `place.ts`
  * @returns undefined if the parameter was not sent
- * @throws {HttpError} 400 if it is not spelled as its style says
+ * @throws {HttpError} 400 if it is not spelled by its style
  */
 export type ReadParameter = (received: object, request: FastifyRequest) => unknown
