@@ -106,7 +106,7 @@ export class Exchange {
   admit(request: FastifyRequest, reply: FastifyReply): void {
     this.#request = request
     this.#reply = reply
-    this.#ip = request.ip // known only while the connection is open
+    this.#ip = withoutPort(request.ip) // known only while the connection is open
     reply.headers(standardHeaders(this.id))
   }
 
@@ -117,10 +117,7 @@ export class Exchange {
 
   /** The address of the client for the log; undefined if a gateway has passed on some other string. */
   get address(): string | undefined {
-    const isDirect = this.#ip === this.raw.socket.remoteAddress
-    if (isDirect) return this.#ip
-    const address = withoutPort(this.#ip)
-    return isIP(address) === 0 ? undefined : address
+    return isIP(this.#ip) === 0 ? undefined : this.#ip
   }
 
   /**

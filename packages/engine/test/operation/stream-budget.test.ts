@@ -35,7 +35,7 @@ const CALLERS = ['alice', 'carol', 'dave', 'erin']
 const TOKENS = new Map(CALLERS.map((caller) => [caller, tokenOf(caller)]))
 
 /** Serves streams, which end when their clients leave. */
-async function listen(t: Test, maxConnections = 5000) {
+async function listen(t: Test, maxConnections = 5000, TRUST_PROXY = 'none') {
   let followed = 0
   let returned = 0
   async function* events() {
@@ -54,7 +54,7 @@ async function listen(t: Test, maxConnections = 5000) {
   }
   const app = await boot(t, {
     yaml: CONTRACT,
-    environment: { MAX_CONNECTIONS: String(maxConnections) },
+    environment: { MAX_CONNECTIONS: String(maxConnections), TRUST_PROXY },
     run: async (_request, name) => {
       if (name === 'send') return { status: 201 }
       followed += 1
@@ -66,9 +66,11 @@ async function listen(t: Test, maxConnections = 5000) {
   const agent = new http.Agent()
   t.teardown(() => agent.destroy())
   /** Sends a request with a body of JSON. @returns its answer, of which nothing is read */
+  let sent = 0
   const send = async (caller: string, path = '/x', body = '1') => {
     const authorization = caller === '' ? {} : { authorization: `Bearer ${TOKENS.get(caller)}` }
-    const headers = { 'content-type': 'application/json', ...authorization }
+    const forwarded = { 'x-forwarded-for': `203.0.113.9:${5000 + (sent += 1)}` }
+    const headers = { 'content-type': 'application/json', ...forwarded, ...authorization }
     const request = http.request({ port, path, method: 'POST', headers, agent }).end(body)
     const [answer] = (await once(request, 'response')) as [http.IncomingMessage]
     answer.on('error', () => undefined)
@@ -109,6 +111,13 @@ t.test('where few connections may be open, a caller gets a quarter of them', asy
     t.ok(streams.every(({ statusCode }) => statusCode === 200))
     t.equal(await statusOf(caller), 503)
   }
+})
+
+t.test('a client behind a gateway is the same one on each port', async (t) => {
+  const { statusOf, open } = await listen(t, 100, '127.0.0.0/8')
+  const streams = await open('', 25)
+  t.ok(streams.every(({ statusCode }) => statusCode === 200))
+  t.equal(await statusOf(''), 503)
 })
 
 t.test('open streams hold no room of bodies', async (t) => {
