@@ -17,7 +17,7 @@ import { type File, locationOf, storeLocations } from './source-locations.ts'
 import { moveIntoMain, writeYaml } from './bundle.ts'
 import { Reach } from './reach.ts'
 import { decode, FileResolver } from './yaml-files.ts'
-import { removeIdleMembers } from './idle-members.ts'
+import { removeIdleMembers } from './no-op-fields.ts'
 import { checkingConfig, problemsOf } from './lint.ts'
 import { isOpenApi30, upgrade } from './upgrade.ts'
 

@@ -1,7 +1,7 @@
 // Finds the links of a file that the compiler does not follow, and that lead to a URL or to a file out of reach. They are
 // served as they are written. The references that it follows are reported by the bundler.
 import { isObject } from '@plant-store/json-schema'
-import { type Kind, isValue, kindOf } from './idle-members.ts'
+import { type Kind, isValue, kindOf } from './no-op-fields.ts'
 import { type File, type SourceLocation, tokenOf } from './source-locations.ts'
 
 /** A link that is not followed, with its place and the warning. */
