@@ -292,7 +292,7 @@ t.test('keys are as they are written', async (t) => {
     await faultOf(t, `${MAIN('{}')}x-a: { 1: a, '1': b }\n`, {}),
     /:4: Map keys must be unique/,
   )
-  t.match(await faultOf(t, `${MAIN('{}')}x-a: { ? [a] : b }\n`, {}), /:4: a key must be a text/)
+  t.match(await faultOf(t, `${MAIN('{}')}x-a: { ? [a] : b }\n`, {}), /:4: a key must be a string/)
   t.equal(
     await faultOf(
       t,

@@ -1,5 +1,5 @@
-// Moves the parts of other files to which a document refers into it, and writes it as one file. Redocly's bundler changes the
-// document in place: the locations of its objects must be stored again.
+// Moves referenced parts of other files into the main one, and writes it as YAML. Redocly's bundler changes the document in place:
+// afterwards, the locations of its objects must be stored again.
 import { bundle, type NormalizedProblem, type Oas3_1Definition } from '@redocly/openapi-core'
 import { Document as YamlDocument, visit } from 'yaml'
 import { isContainer, isObject, reachable } from '@plant-store/json-schema'
@@ -8,25 +8,25 @@ import { bundlingConfig } from './lint.ts'
 import type { File } from './source-locations.ts'
 import type { FileResolver } from './yaml-files.ts'
 
-/** A problem of a file that Redocly reports. */
+/** A problem reported by Redocly, and its file. */
 export interface FileProblem {
   readonly file: File
   readonly problem: NormalizedProblem
 }
 
 /**
- * Moves the parts of other files to which the main file refers into it.
- * @returns the references that lead nowhere
+ * Moves referenced parts of other files into the main one.
+ * @returns the dangling references
  * @throws {StartupError} if one of the files is no YAML
  */
 export async function moveIntoMain(main: File, resolver: FileResolver): Promise<FileProblem[]> {
   const config = await bundlingConfig()
   const root = main.parsed as Oas3_1Definition
   moveRefsIntoAllOf(root)
-  const own = new Set(listComponents(root).map(({ pointer }) => pointer))
+  const unmoved = new Set(listComponents(root).map(({ pointer }) => pointer))
   const { problems } = await bundle({ doc: main, externalRefResolver: resolver, config })
   if (resolver.error) throw resolver.error
-  renameComponents(root, own)
+  renameComponents(root, unmoved)
   return problems.filter(hasEffect).map((problem) => {
     const path = problem.location[0]?.source.absoluteRef ?? main.source.absoluteRef
     return { file: resolver.files.get(path) ?? main, problem }
@@ -37,15 +37,14 @@ function hasEffect({ severity, location: [first] }: NormalizedProblem): boolean 
   return severity === 'error' && !WITHOUT_EFFECT.test(first?.pointer ?? '')
 }
 
-/** The parts that only people and clients read: a reference in them may lead nowhere. */
+/** Parts for people and clients only: their references may be dangling. */
 const WITHOUT_EFFECT = /\/(discriminator\/mapping|examples)\//
 
-/** A component of a document. */
 interface Component {
-  /** The components of its type, by name. */
+  /** All components of its type, by name. */
   readonly container: Record<string, unknown>
   readonly name: string
-  /** As the bundler writes it: without escapes. */
+  /** Without escapes, as the bundler writes it. */
   readonly pointer: string
 }
 
@@ -62,13 +61,13 @@ function listComponents({ components = {} }: Oas3_1Definition): Component[] {
 }
 
 /**
- * Gives components names that OpenAPI allows: the bundler takes the parts of pointers and the names of files as they are.
- * @param own the pointers of the components that were in the main file before
+ * Renames moved components to names allowed by OpenAPI: the bundler uses pointers and file names unchanged.
+ * @param unmoved pointers of the original components of the main file
  */
-function renameComponents(root: Oas3_1Definition, own: ReadonlySet<string>): void {
+function renameComponents(root: Oas3_1Definition, unmoved: ReadonlySet<string>): void {
   const renamed = new Map<unknown, string>()
   for (const { container, name, pointer } of listComponents(root)) {
-    if (COMPONENT_NAME.test(name) || own.has(pointer)) continue
+    if (COMPONENT_NAME.test(name) || unmoved.has(pointer)) continue
     let allowed = name.replaceAll(/[^\w.-]+/g, '_')
     while (allowed in container) allowed += '_'
     container[allowed] = container[name]
@@ -84,8 +83,8 @@ function renameComponents(root: Oas3_1Definition, own: ReadonlySet<string>): voi
 const COMPONENT_NAME = /^[\w.-]+$/
 
 /**
- * Writes a document for readers of YAML 1.1 and 1.2. All texts but plain words have quotes. Characters that only YAML 1.1 takes
- * for line breaks, or does not allow, are escaped.
+ * Writes a document for readers of both YAML 1.1 and 1.2: with quotes around all strings but plain words, and with escapes for
+ * characters YAML 1.1 forbids or takes for line breaks.
  */
 export function writeYaml(root: unknown): string {
   const yaml = new YamlDocument(root)
@@ -101,5 +100,5 @@ export function writeYaml(root: unknown): string {
     .replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escape)
 }
 
-/** A text that no reader of YAML takes for a number, a date, a boolean or null. */
+/** A plain word: no version of YAML takes it for a number, a date, a boolean or null. */
 const WORD = /^(?!(y|n|yes|no|on|off|true|false|null)$)[$a-z]\w*$/i

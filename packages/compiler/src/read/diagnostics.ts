@@ -1,65 +1,63 @@
-// Collects the diagnostics of a contract, each with the operations that it concerns: errors, which are refused, and warnings,
-// which a person reads as notes.
+// Collects the diagnostics of a contract, errors and warnings, each with its operations.
 import { visible } from '@plant-store/engine/for-compiler'
 import { findPosition, locationOf, type Position, type SourceLocation } from './source-locations.ts'
 
 /** An error or a warning, with its place. */
 export interface Diagnostic {
-  /** The first place that has it. */
+  /** Its first place. */
   readonly at: Position
   readonly text: string
-  /** How many places have it. */
+  /** The number of its places. */
   readonly count: number
-  /** The operations that it concerns, such as `GET /users`; null if it concerns the whole document. */
+  /** The affected operations, such as `GET /users`; null for the whole document. */
   readonly operations: readonly string[] | null
 }
 
 export interface DiagnosticList {
   /** Sorted by file and line. */
   readonly errors: readonly Diagnostic[]
-  /** Warnings with the same text are merged into one. */
+  /** Warnings with the same message are merged into one. */
   readonly warnings: readonly Diagnostic[]
 }
 
-/** Reports an error or a warning of an object in the document, or of a member at a path in it. The text has the advice. */
+/** Reports a message with advice, about an object of the document, or about a path in it. */
 type Report = (node: object, text: string, ...path: string[]) => void
 
-/** The parts of the main file that concern all operations. */
+/** Parts of the main file with an effect on all operations. */
 const CONCERNS_ALL = /^#\/(openapi|swagger|jsonSchemaDialect|servers|security|x-body-limit)$/
-/** The parts that only people and clients read. */
+/** Parts for people and clients only. */
 const WITHOUT_EFFECT = /^#\/(info|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs))(\/|$)/
-/** The texts and examples of the other parts: an error in them changes nothing that is served. */
+/** Descriptions and examples in other parts: an error in them has no effect on the service. */
 const FOR_PEOPLE =
   /\/(paths\/[^/]+(\/[^/]+)?\/(summary|description)|responses\/[^/]+\/(description|links)|requestBody\/description|(content|headers|parameters)\/[^/]+\/(description|examples?))(\/|$)/
 
 const isWithoutEffect = (key: string) => WITHOUT_EFFECT.test(key)
 const isForPeople = (key: string) => isWithoutEffect(key) || FOR_PEOPLE.test(key)
 
-/** A report about a place. */
 interface Reported {
   readonly text: string
   readonly isError: boolean
   readonly location: SourceLocation
-  /** Whether it concerns all operations, as a report about the document itself. */
+  /** Whether it affects all operations, as a report about the document itself. */
   readonly concernsAll: boolean
-  /** Whether it is a warning in a part that no operation uses, too. */
+  /** Whether it stays a warning even in an unused part. */
   readonly isTold?: boolean
 }
 
-/** The parts of the document that a place belongs to. */
+/** The effect of a place on the service. */
 interface Reach {
-  /** The operations that the place is a part of; null for all. */
+  /** The operations with the place; null for all. */
   readonly operations: Diagnostic['operations']
-  /** Whether the place is in a part of the document that is served. */
+  /** Whether the place is in a served part of the document. */
   readonly isUsed: boolean
 }
 
 const CONCERNS_EVERYTHING: Reach = { operations: null, isUsed: true }
 
 export class Diagnostics {
-  /** By text, then by place: a place that is checked twice is reported once. */
+  /** By message, then by place, so that a place checked twice is reported once. */
   readonly #reported = new Map<string, Map<string, Reported>>()
-  /** By the key of an object: the operations that it describes. An object may be an operation, or a path with all its operations. */
+  /** By the key of an operation or a path: its operations. */
   readonly #described = new Map<string, string[]>()
   /** By the key of an object: the keys of the references to it. */
   readonly #references = new Map<string, string[]>()
@@ -67,37 +65,37 @@ export class Diagnostics {
   readonly error: Report = (node, text, ...path) => this.add(locationOf(node, path), text, true)
   readonly warn: Report = (node, text, ...path) => this.add(locationOf(node, path), text, false)
 
-  /** Whether parts of other files were moved into the main file. */
+  /** Whether the main file has parts moved from other files. */
   isBundle = false
 
-  /** @param isMisspelt whether another name was perhaps meant: at the top of the document all operations could need it */
+  /** @param isMisspelt whether another name was perhaps meant; at the top of the document this affects all operations */
   add(location: SourceLocation, text: string, isError: boolean, isMisspelt = false): void {
     const key = keyOf(location)
-    const isOfOtherFile = !location.file.isMain // its operations are not known
+    const isOfOtherFile = !location.file.isMain // its operations are unknown
     const isMisspeltAtTop = isMisspelt && /^#\/[^/]+$/.test(key)
     const concernsAll = key === '#' || isOfOtherFile || isMisspeltAtTop
     const ofText = this.#reported.get(text) ?? new Map<string, Reported>()
     this.#reported.set(text, ofText.set(key, { text, isError, location, concernsAll }))
   }
 
-  /** Reports a warning, which is not left out in a part that no operation uses. */
+  /** Reports a warning, even about an unused part. */
   tell(location: SourceLocation, text: string): void {
     const ofText = this.#reported.get(text) ?? new Map<string, Reported>()
     const told = { text, isError: false, location, concernsAll: false, isTold: true }
     this.#reported.set(text, ofText.set(keyOf(location), told))
   }
 
-  /** Says that objects describe an operation. A report about them, or about a target of theirs, concerns it. */
+  /** Assigns objects to an operation: it is affected by reports about them, and about the targets of their references. */
   describe(operation: string, nodes: readonly object[]): void {
     for (const node of nodes) push(this.#described, keyOf(locationOf(node)), operation)
   }
 
-  /** Says that a reference, or an alias of YAML, leads to an object. */
+  /** Notes the target of a reference, or of an alias of YAML. */
   refer(location: SourceLocation, target: object): void {
     push(this.#references, keyOf(locationOf(target)), keyOf(location))
   }
 
-  /** All diagnostics. In a part that no operation uses, an error becomes a warning, and a warning is left out. */
+  /** All diagnostics. In an unused part, an error becomes a warning, and a warning is left out. */
   list(): DiagnosticList {
     const errors: Diagnostic[] = []
     const warnings = new Map<string, Diagnostic>()
@@ -113,7 +111,7 @@ export class Diagnostics {
     return { errors, warnings: [...warnings.values()] }
   }
 
-  /** Whether an error of an operation has been reported, or an error that concerns all operations. */
+  /** Whether an error of an operation, or of all operations, was reported. */
   hasErrorOf(operation: string): boolean {
     const concerns = ({ operations }: Diagnostic) => operations?.includes(operation) !== false
     return this.list().errors.some(concerns)
@@ -124,15 +122,12 @@ export class Diagnostics {
     return { at: findPosition(location, isInBundle), text, count: 1, operations }
   }
 
-  /**
-   * Finds the operations that a place is a part of. It climbs from the place to the objects around it, and to the references that
-   * lead there, until it is at an object that describes operations.
-   */
+  /** Finds the operations with a place: climbs to the objects around it, and to references to these, up to operations. */
   #reachOf({ location, concernsAll }: Reported, isIgnored: (key: string) => boolean): Reach {
     if (concernsAll) return CONCERNS_EVERYTHING
     const operations = new Set<string>()
     let isServed = false
-    // The loop goes on with the keys that it adds.
+    // The loop also visits the keys it adds.
     const keys = new Set([keyOf(location)])
     for (const key of keys) {
       if (CONCERNS_ALL.test(key)) return CONCERNS_EVERYTHING
@@ -144,7 +139,7 @@ export class Diagnostics {
     return { operations: [...operations], isUsed: isServed || operations.size > 0 }
   }
 
-  /** The references that lead to an object, and the object around it, unless it describes operations itself. */
+  /** The references to an object, and the object around it unless it is an operation or a path. */
   #keysAbove(key: string): string[] {
     const keys = [...(this.#references.get(key) ?? [])]
     const container = this.#described.has(key) ? undefined : containerOf(key)
@@ -159,12 +154,12 @@ function containerOf(key: string): string | undefined {
   return isInFile ? key.slice(0, key.lastIndexOf('/')) : undefined
 }
 
-/** A text that tells the places of a contract apart. It is a JSON pointer in the main file. */
+/** Identifies a place of a contract. In the main file, this is its JSON pointer. */
 function keyOf({ file, pointer }: SourceLocation): string {
   return file.isMain ? pointer : file.source.absoluteRef + pointer
 }
 
-/** Merges a warning with the warnings of the same text. */
+/** Merges a warning with warnings of the same message. */
 function addWarning(warnings: Map<string, Diagnostic>, warning: Diagnostic): void {
   const first = warnings.get(warning.text)
   if (first === undefined) {
@@ -193,10 +188,10 @@ function push(lists: Map<string, string[]>, key: string, value: string): void {
   else list.push(value)
 }
 
-/** The most lines for diagnostics of the same text. */
+/** The most lines for diagnostics of the same message. */
 const MAX_PLACES = 3
 
-/** Diagnostics as lines. Of many with the same text, only the first have lines. One more line says how many are left. */
+/** Diagnostics as lines. Of many with the same message, only the first have lines, and one more line has the count of the rest. */
 export function toLines(diagnostics: readonly Diagnostic[]): string[] {
   const lines: string[] = []
   const counts = new Map<string, number>()
@@ -210,7 +205,7 @@ export function toLines(diagnostics: readonly Diagnostic[]): string[] {
   return lines
 }
 
-/** A diagnostic as one line: no text of the document begins another. */
+/** A diagnostic as one line. Strings of the document can't begin another line. */
 export function toLine({ at: { file, line, pointer }, text, count }: Diagnostic): string {
   const times = count > 1 ? ` (${count} times)` : ''
   return visible(`${file}${pointer ?? `:${line}`}: ${text}${times}`)

@@ -1,4 +1,4 @@
-// Reads an OpenAPI document from one file or several, and checks its structure. Parts of other files are moved into the main one.
+// Reads an OpenAPI document from one or several files, moves all parts into the main one, and checks the structure.
 import { dirname, relative } from 'node:path'
 import {
   isRef,
@@ -17,7 +17,7 @@ import { type File, locationOf, storeLocations } from './source-locations.ts'
 import { moveIntoMain, writeYaml } from './bundle.ts'
 import { Reach } from './reach.ts'
 import { decode, FileResolver } from './yaml-files.ts'
-import { removeIdleMembers } from './no-op-fields.ts'
+import { removeNoOpFields } from './no-op-fields.ts'
 import { checkingConfig, problemsOf } from './lint.ts'
 import { isOpenApi30, upgrade } from './upgrade.ts'
 
@@ -28,23 +28,23 @@ export type RequestBody = Exclude<NonNullable<Operation['requestBody']>, OasRef>
 export type MediaType = RequestBody['content'][string]
 export type Response = Operation['responses'][string]
 
-/** An OpenAPI document. Its objects may be references within it: see `deref`. */
+/** An OpenAPI document. Its objects may be references: see `deref`. */
 interface OpenApi {
   readonly root: Oas3_1Definition
-  /** Whether its version of OpenAPI is served. If not, only the version is reported. */
+  /** Whether its version of OpenAPI is supported. If not, only the version is reported. */
   readonly isServed: boolean
-  /** The text of each file, by its path relative to the folder of the main file. */
+  /** The content of each file, by its path relative to the folder of the main file. */
   readonly sources: readonly (readonly [path: string, text: string])[]
-  /** The absolute paths of the files that it refers to, also of those that are missing. */
+  /** Absolute paths of its files, including missing ones. */
   readonly files: readonly string[]
-  /** The text of the document as it is served, if it had several files. */
+  /** The document to serve in YAML, if it had several files. */
   readonly bundle: Compiled['bundle']
   readonly baseUrl: Compiled['baseUrl']
 }
 
-/** A document can't be read. */
+/** The error of an unreadable document. */
 export class UnreadableDocument extends StartupError {
-  /** The absolute paths of its files, as far as they are known. */
+  /** Absolute paths of its known files. */
   readonly files: readonly string[]
 
   constructor(message: string, files: readonly string[]) {
@@ -54,9 +54,9 @@ export class UnreadableDocument extends StartupError {
 }
 
 /**
- * Reads a YAML file. If it refers to others, their parts are moved into it.
- * @param diagnostics get each error of the structure
- * @param refsWithin the widest folder of the other files. By default it is the folder of the file
+ * Reads a YAML file, and moves referenced parts of other files into it.
+ * @param diagnostics gets the errors of the structure
+ * @param refsWithin the folder that must hold the other files; by default the folder of the file
  * @throws {UnreadableDocument} if it is no YAML, or no OpenAPI document
  */
 export async function readOpenApi(
@@ -68,7 +68,7 @@ export async function readOpenApi(
   try {
     const main = await resolver.read(file)
     const unserved = versionError(main.parsed)
-    removeIdleMembers(main, diagnostics)
+    removeNoOpFields(main, diagnostics)
     const references = readReferences(main, diagnostics)
     if (unserved !== undefined)
       diagnostics.error(main.parsed as object, unserved.text, unserved.key)
@@ -96,7 +96,7 @@ export async function readOpenApi(
   }
 }
 
-/** Stores the locations of the objects of a file, and reports references that nobody could follow. @returns all others */
+/** Stores the locations of a file's objects, and reports broken references. @returns the other references */
 function readReferences(main: File, diagnostics: Diagnostics): readonly OasRef[] {
   const references = storeLocations(main, (alias, target) => diagnostics.refer(alias, target))
   checkReferences(references, diagnostics)
@@ -107,7 +107,7 @@ function leadsToOtherFile({ $ref }: OasRef): boolean {
   return !$ref.startsWith('#')
 }
 
-/** Moves the parts of other files into the main one, and reads its references anew. */
+/** Moves parts of other files into the main one, and reads its references again. */
 async function bundleFiles(
   main: File,
   resolver: FileResolver,
@@ -115,12 +115,12 @@ async function bundleFiles(
 ): Promise<void> {
   const unresolved = await moveIntoMain(main, resolver)
   diagnostics.isBundle = resolver.sources.length > 1
-  removeIdleMembers(main, diagnostics)
+  removeNoOpFields(main, diagnostics)
   readReferences(main, diagnostics)
   for (const { file, problem } of unresolved) report(problem, false, file, diagnostics)
 }
 
-/** Reports the problems that Redocly's linter finds. */
+/** Reports the problems found by Redocly's linter. */
 async function checkStructure(
   main: File,
   resolver: FileResolver,
@@ -136,13 +136,12 @@ async function checkStructure(
     report(problem, isIgnored, main, diagnostics)
 }
 
-/** The text of each file, by its path relative to the folder of the main one. */
 function listSources(main: File, { sources }: FileResolver): OpenApi['sources'] {
   const folder = dirname(main.source.absoluteRef)
   return sources.map(({ absoluteRef, body }) => [relative(folder, absoluteRef), body] as const)
 }
 
-/** Adds the problems that Redocly reports to the diagnostics. */
+/** Adds a problem of Redocly to the diagnostics. */
 function report(
   problem: NormalizedProblem,
   isIgnored: boolean,
@@ -152,8 +151,8 @@ function report(
   const { ruleId, location, message, suggest, severity } = problem
   const pointer = location[0]?.pointer ?? ''
   const isReference = ruleId === 'no-unresolved-refs' || ruleId === 'bundler'
-  const member = isReference ? '/$ref' : ''
-  const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + member }
+  const key = isReference ? '/$ref' : ''
+  const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + key }
   const advice = suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`
   const text = message.replaceAll('\n', ' ') + advice
   const isServed = /^#\/((paths|components)\/.*|[^/]+)$/.test(place.pointer)
@@ -168,7 +167,7 @@ function findBaseUrl(document: YamlDocument): readonly [from: number, to: number
 
 const CONVERT = 'convert it with `npx @scalar/cli document upgrade FILE --output openapi.yaml`'
 
-/** The error of a document of another version. @throws {Error} if it has no version */
+/** The error of an unsupported version. @throws {Error} if the document has no version */
 function versionError(root: unknown): { key: string; text: string } | undefined {
   const key = ['openapi', 'swagger'].find((name) => member(root, name) !== undefined)
   if (key === undefined) throw new Error('not an OpenAPI document')
@@ -178,7 +177,7 @@ function versionError(root: unknown): { key: string; text: string } | undefined 
   return { key, text: `OpenAPI ${version} is not served: ${instead}` }
 }
 
-/** Reports references that nobody could follow, and removes them. */
+/** Reports and removes broken references: no URI, or circular. */
 function checkReferences(references: readonly OasRef[], diagnostics: Diagnostics): void {
   for (const reference of references) {
     if (decode(reference.$ref) !== undefined) continue

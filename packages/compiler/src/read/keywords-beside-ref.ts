@@ -1,12 +1,12 @@
-// Rewrites schemas for Redocly's bundler, which replaces a reference to a reference by its final target.
+// Protects keywords beside `$ref` from Redocly's bundler, which replaces a reference to a reference by the final target.
 import { isRef } from '@redocly/openapi-core'
 import { reachable } from '@plant-store/json-schema'
 import { hasKeywords } from './keywords.ts'
 import { member } from './references.ts'
 
 /**
- * Moves the `$ref` of each schema with keywords beside it into its `allOf`. The bundler would lose the keywords on the way.
- * @param document is changed
+ * Moves the `$ref` of each schema with keywords beside it into its `allOf`. Otherwise the bundler would lose the keywords.
+ * @param document is changed in place
  */
 export function moveRefsIntoAllOf(document: unknown): void {
   for (const node of reachable(document, () => undefined).filter(isRef)) {

@@ -1,20 +1,20 @@
-// Compiles the keywords of schemas: which of them the service evaluates, and in which form.
+// Compiles the keywords of schemas: keeps, rewrites or leaves out each one.
 import { declaredTypes, isObject, type Schema, type SchemaObject } from '@plant-store/json-schema'
 
-/** A schema that is being compiled. */
-interface Part {
+/** A keyword to compile. */
+interface KeywordToCompile {
   readonly key: string
   readonly value: unknown
-  /** The schema that has the keyword. */
+  /** The schema of the keyword. */
   readonly schema: SchemaObject
-  /** Compiles a schema within this one. */
+  /** Compiles a subschema. */
   readonly compile: (schema: unknown) => Schema
-  /** Compiles the target of its reference. @returns the id of the target */
+  /** Compiles the target of the schema's reference. @returns the id of the target */
   readonly refer: () => string
 }
 
-/** The compiled keywords of a keyword: none if it does not validate or change values. */
-type CompileKeyword = (part: Part) => Readonly<Record<string, unknown>>
+/** Returns the compiled keywords: none for a keyword without effect on values. */
+type CompileKeyword = (keyword: KeywordToCompile) => Readonly<Record<string, unknown>>
 
 const keep: CompileKeyword = ({ key, value }) => ({ [key]: value })
 const leaveOut: CompileKeyword = () => ({})
@@ -23,18 +23,17 @@ const compileList: CompileKeyword = ({ key, value, compile }) => ({
   [key]: [value].flat().map(compile),
 })
 
-/** Compiles schemas by name. */
 const compileMap: CompileKeyword = ({ key, value, compile }) => {
   const entries = Object.entries(value ?? {}).map(([name, schema]) => [name, compile(schema)])
   return { [key]: Object.fromEntries(entries) as unknown }
 }
 
-/** In OpenAPI 3.0, `nullable` adds the type null. */
+/** `nullable` of OpenAPI 3.0 adds the type null. */
 const compileType: CompileKeyword = ({ key, value, schema }) => ({
   [key]: schema['nullable'] === true ? declaredTypes(schema) : value,
 })
 
-/** In OpenAPI 3.0, `exclusiveMinimum: true` makes `minimum` exclusive. */
+/** `exclusiveMinimum: true` of OpenAPI 3.0 makes `minimum` exclusive. */
 const compileBound: CompileKeyword = ({ key, value, schema }) => {
   const exclusive = key === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum'
   return { [schema[exclusive] === true ? exclusive : key]: value }
@@ -43,13 +42,13 @@ const compileBound: CompileKeyword = ({ key, value, schema }) => {
 const compileExclusive: CompileKeyword = ({ key, value }) =>
   typeof value === 'boolean' ? {} : { [key]: value }
 
-/** The messages of `pattern` and `not` use the description of a schema. */
+/** Error messages of `pattern` and `not` quote the description. */
 const compileDescription: CompileKeyword = ({ key, value, schema }) =>
   'pattern' in schema || 'not' in schema ? { [key]: String(value) } : {}
 
 const compileReference: CompileKeyword = ({ key, refer }) => ({ [key]: refer() })
 
-/** The keywords that validate or change a value. */
+/** Keywords with an effect on values. */
 const EVALUATED: ReadonlyMap<string, CompileKeyword> = new Map([
   ['$ref', compileReference],
   ['type', compileType],
@@ -68,7 +67,7 @@ const EVALUATED: ReadonlyMap<string, CompileKeyword> = new Map([
   ...withAll(keep, ['required', 'dependentRequired', 'readOnly', 'writeOnly']),
 ])
 
-/** The other keywords of JSON Schema 2020-12 and OpenAPI. */
+/** Other keywords of JSON Schema 2020-12 and OpenAPI. */
 const WITHOUT_EFFECT: ReadonlyMap<string, CompileKeyword> = new Map([
   ['description', compileDescription],
   ...withAll(leaveOut, ['title', 'example', 'examples', 'deprecated', 'nullable']),
@@ -83,14 +82,16 @@ function withAll(
   return keywords.map((keyword) => [keyword, compile] as const)
 }
 
-/** Compiles a keyword. @returns undefined for one that JSON Schema 2020-12 and OpenAPI do not know */
-export function compileKeyword(part: Part): Readonly<Record<string, unknown>> | undefined {
-  const { key } = part
+/** Compiles a keyword. @returns undefined if JSON Schema 2020-12 and OpenAPI do not know it */
+export function compileKeyword(
+  keyword: KeywordToCompile,
+): Readonly<Record<string, unknown>> | undefined {
+  const { key } = keyword
   if (key.startsWith('x-')) return {}
-  return (EVALUATED.get(key) ?? WITHOUT_EFFECT.get(key))?.(part)
+  return (EVALUATED.get(key) ?? WITHOUT_EFFECT.get(key))?.(keyword)
 }
 
-/** Whether an object has keywords, besides `$ref`, that validate or change a value. The `required` of a parameter does not count. */
+/** Whether an object has keywords with an effect, besides `$ref`. The `required` of a parameter is no keyword. */
 export function hasKeywords(node: object): boolean {
   return Object.entries(node).some(([key, value]) => {
     const isOfParameter = key === 'required' && typeof value === 'boolean'
@@ -98,7 +99,6 @@ export function hasKeywords(node: object): boolean {
   })
 }
 
-/** Whether a node can be a schema. */
 export function isSchema(node: unknown): boolean {
   return isObject(node) || typeof node === 'boolean'
 }

@@ -1,4 +1,4 @@
-// The configuration of Redocly's linter and bundler: the objects of OpenAPI 3.1, and the rules that check a document.
+// Configures Redocly's linter and bundler: the objects of OpenAPI 3.1, and the rules for a document.
 import { fileURLToPath } from 'node:url'
 import { createConfig, type NormalizedProblem, Oas3_1Types } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
@@ -8,7 +8,7 @@ import { isObject } from '@plant-store/json-schema'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
 
-/** The rules of the linter itself: the structure, references and names of OpenAPI 3.1. */
+/** Built-in rules of the linter, and the two rules below. */
 const RULES = {
   struct: 'error',
   'no-unresolved-refs': 'error',
@@ -22,7 +22,7 @@ const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 /** The configuration to bundle the files of a document. */
 export const bundlingConfig = () => createConfig({ ...configOf(withCorrections), rules: {} })
 
-/** The configuration to check a document without its schemas, which schemas.ts checks. */
+/** The configuration to check a document without its schemas: schemas.ts checks them. */
 export const checkingConfig = () =>
   createConfig({
     ...configOf((types) => withoutSchemas(withCorrections(types))),
@@ -30,7 +30,7 @@ export const checkingConfig = () =>
     rules: RULES,
   })
 
-/** @param change gets Redocly's table of the objects of OpenAPI, and returns the one that is used */
+/** @param change corrects Redocly's table of the objects of OpenAPI */
 function configOf(change: (types: Types) => Types) {
   const plugin: Plugin = {
     id: 'contract',
@@ -40,21 +40,21 @@ function configOf(change: (types: Types) => Types) {
   return { plugins: [plugin], resolve: { doNotResolveExamples: true } }
 }
 
-/** Redocly's table of objects, corrected where it differs from OpenAPI 3.1. */
+/** Corrects Redocly's table of objects where it differs from OpenAPI 3.1. */
 function withCorrections(types: Types): Types {
-  return withoutExtensions(withCommonHabits(withOtherKeywords(withAnyMemberName(types))))
+  return withoutExtensions(withCommonHabits(withOtherKeywords(withAnyName(types))))
 }
 
-/** The fields that only people and clients read, wherever they stand. */
+/** Fields for people and clients only, in any object. */
 const FOR_PEOPLE =
   /^(title|summary|description|examples?|deprecated|tags|externalDocs|contact|license|termsOfService|links|callbacks)$/
 const FIELDS = Object.values(Oas3_1Types).flatMap(({ properties }) => Object.keys(properties))
-/** The fields of OpenAPI and Swagger, and the keywords, that say how a part of a document is served. */
+/** Fields of OpenAPI and Swagger, and keywords, with an effect on the service. */
 const MEANINGFUL: ReadonlySet<string> = new Set(
   [...FIELDS, 'consumes', 'produces', 'collectionFormat'].filter((name) => !FOR_PEOPLE.test(name)),
 )
 
-/** The rule `struct` reports these fields, too, with other problems and one id for all. These rules tell which is which. */
+/** The rule `struct` has one id for many problems. These rules find the same fields again, with an id for each problem. */
 const FIELD_RULES: NonNullable<NonNullable<Plugin['rules']>['oas3']> = {
   'unknown-field': () => ({ any: reportFields((name, type, node) => isUnknown(name, type, node)) }),
   'unused-field': () => ({ any: reportFields((name, type, node) => isUnused(name, type, node)) }),
@@ -62,7 +62,7 @@ const FIELD_RULES: NonNullable<NonNullable<Plugin['rules']>['oas3']> = {
 
 type FieldRule = (name: string, type: NormalizedNodeType, node: Record<string, unknown>) => boolean
 
-/** Reports each field of an object for which a rule applies. */
+/** Makes a rule to report fields of objects. */
 function reportFields(applies: FieldRule) {
   return (node: unknown, context: UserContext): void => {
     const { type, location } = context
@@ -72,25 +72,24 @@ function reportFields(applies: FieldRule) {
   }
 }
 
-/** Whether no object of a type has a field. */
+/** Whether a type of object has no such field. */
 const isUnknown: FieldRule = (name, { properties, additionalProperties }, node) => {
   const described = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
   const type: unknown = typeof described === 'function' ? described(node[name], name) : described
   return type === undefined && !name.startsWith('x-')
 }
 
-/** Whether only other objects of a type have a field, such as the `scheme` of a security scheme. */
+/** Whether only other objects of the type may have a field, such as `scheme` of a security scheme. */
 const isUnused: FieldRule = (name, type, node) =>
   Object.hasOwn(type.properties, name) && type.allowed?.(node)?.includes(name) === false
 
-/** A problem of a document that is reported. */
 export interface LintProblem {
   readonly problem: NormalizedProblem
-  /** Whether it is a no-op field, which is ignored. */
+  /** Whether it is about a no-op field, which is ignored. */
   readonly isIgnored: boolean
 }
 
-/** The problems to report, without those of the rules above. */
+/** The problems to report, without the problems of the two rules above. */
 export function problemsOf(problems: readonly NormalizedProblem[]): LintProblem[] {
   const byRule = Map.groupBy(problems, ({ ruleId }) => ruleId)
   const pointersOf = (ruleId: string) => new Set(byRule.get(ruleId)?.map(pointerOf))
@@ -107,7 +106,7 @@ export function problemsOf(problems: readonly NormalizedProblem[]): LintProblem[
 
 const pointerOf = ({ location: [first] }: NormalizedProblem) => first?.pointer ?? ''
 
-/** Whether an unknown field can be ignored. One that would count elsewhere, or is perhaps misspelt, can't. */
+/** Whether an unknown field can be ignored: it means nothing elsewhere, and is probably not misspelt. */
 function isWithoutMeaning(problem: NormalizedProblem): boolean {
   const { suggest } = problem
   const [name = ''] = pointerOf(problem).split('/').slice(-1)
@@ -115,20 +114,20 @@ function isWithoutMeaning(problem: NormalizedProblem): boolean {
   return FOR_PEOPLE.test(meant) || (suggest.length === 0 && !MEANINGFUL.has(name))
 }
 
-type Members = Types[string]['properties']
+type Properties = Types[string]['properties']
 
-/** The types of objects whose members have any names: each is a map from a name to a value. */
+/** Types of objects with any keys, such as schemas by name. */
 const MAPS = ['NamedSchemas', 'SchemaProperties', 'PatternProperties', 'DependentRequired']
-/** The names of the members that every object inherits, such as `constructor`. */
+/** Names every object inherits, such as `constructor`. */
 const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter(
   (name) => name !== '__proto__',
 )
 
 /**
- * Redocly looks up the type of a member by `properties[name]`. For a member of a map with the name `constructor` it finds the
- * function that all objects inherit, and calls it. So each map gets its own entry for such a name.
+ * Redocly looks up the type of a key by `properties[name]`. For the name `constructor` it would find an inherited function, and
+ * call it. So each map gets entries for these names.
  */
-function withAnyMemberName(types: Types): Types {
+function withAnyName(types: Types): Types {
   const { Schema, ...otherTypes } = types
   const corrected: Types = { ...otherTypes }
   for (const name of MAPS) {
@@ -136,30 +135,30 @@ function withAnyMemberName(types: Types): Types {
     corrected[name] = { ...map, properties: { ...inheritedNames(map), ...map.properties } }
   }
   if (Schema === undefined) return corrected
-  // Redocly has a map without a name for this keyword: it would not be corrected.
-  const properties: Members = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
+  // Redocly's map for this keyword has no name, so it would stay uncorrected.
+  const properties: Properties = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
   return { ...corrected, Schema: { ...Schema, properties } }
 }
 
-/** The entries of a map for the names that every object inherits. */
-function inheritedNames({ additionalProperties: type }: Types[string]): Members {
+/** The entries of a map for inherited names. */
+function inheritedNames({ additionalProperties: type }: Types[string]): Properties {
   const typeOf = (value: unknown, name: string) => {
-    const isMissing = typeof value === 'function' // Redocly has read the inherited member
+    const isMissing = typeof value === 'function' // Redocly has read the inherited property
     if (isMissing) return null
     return typeof type === 'function' ? type(value, name) : type
   }
   return Object.fromEntries(INHERITED.map((name) => [name, typeOf]))
 }
 
-/** Redocly refuses a keyword that it does not know. In JSON Schema it is an annotation (core, section 6.5). */
+/** Redocly refuses unknown keywords. In JSON Schema they are annotations (core, section 6.5). */
 function withOtherKeywords({ Schema = { properties: {} }, ...otherTypes }: Types): Types {
   return { ...otherTypes, Schema: { ...Schema, additionalProperties: {} } }
 }
 
-/** The objects of the flows of OAuth 2.0. */
+/** The flows of OAuth 2.0. */
 const FLOWS = ['ImplicitFlow', 'PasswordFlow', 'ClientCredentials', 'AuthorizationCode']
 
-/** Deviations that many documents have, and all readers understand: refusals.yaml has notes for them. */
+/** Allows common deviations with one obvious reading: refusals.yaml warns of them. */
 function withCommonHabits(types: Types): Types {
   const corrected: Types = { ...types }
   for (const name of FLOWS) corrected[name] = withoutRequired(types[name], 'scopes')
@@ -184,7 +183,7 @@ function withoutRequired(type: Types[string] = { properties: {} }, name: string)
   return { ...type, required: required.filter((candidate) => candidate !== name) }
 }
 
-/** Extensions may have any value. But Redocly follows each `$ref` in them, and checks the extensions that it knows. */
+/** Extensions may have any value, but Redocly follows each `$ref` in them, and checks known extensions. */
 function withoutExtensions(types: Types): Types {
   const withoutExtension = ({ extensionsPrefix: _, properties, ...type }: Types[string]) => {
     const standard = Object.entries(properties).filter(([name]) => !name.startsWith('x-'))
@@ -193,7 +192,7 @@ function withoutExtensions(types: Types): Types {
   return mapValues(types, withoutExtension)
 }
 
-/** Redocly's rules for schemas are a part of JSON Schema. Here a schema is an object or a boolean, and is not looked into. */
+/** Redocly knows only a part of JSON Schema. Here it accepts any object or boolean as a schema. */
 function withoutSchemas(types: Types): Types {
   const unread = (value: unknown) => {
     const mayBeSchema = isObject(value) || typeof value === 'boolean'
@@ -201,8 +200,8 @@ function withoutSchemas(types: Types): Types {
   }
   return mapValues(types, ({ properties, ...type }) => ({
     ...type,
-    properties: mapValues(properties, (member) =>
-      member === 'Schema' || member === 'NamedSchemas' ? unread : member,
+    properties: mapValues(properties, (property) =>
+      property === 'Schema' || property === 'NamedSchemas' ? unread : property,
     ),
   }))
 }

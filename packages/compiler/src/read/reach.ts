@@ -1,26 +1,26 @@
-// The files that a document may refer to. Its author may be a stranger: whatever a `$ref` leads to is published with the
-// contract, so a file that lies elsewhere is never read, and neither is a URL.
+// Decides on the files a document may refer to. Its author may be malicious, and the target of a `$ref` is published with the
+// contract: so files in other folders are never read, and URLs are never fetched.
 import { realpathSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 
 const URL_IS_NOT_READ = 'only files are read: copy it beside the contract'
 const FILE_IS_HIDDEN = 'a hidden file is never read: give it a name without a dot at the start'
 
-/** The files in one folder and the folders below it. */
+/** The files in one folder, and in the folders below it. */
 export class Reach {
   readonly #main: string
   readonly #folder: string
 
   /**
    * @param main the path of the main file, which may always be read
-   * @param folder the widest folder of the other files. By default it is the folder of the main file
+   * @param folder the folder that must hold all other files; by default the folder of the main file
    */
   constructor(main: string, folder: string = dirname(main)) {
     this.#main = resolve(main)
     this.#folder = resolve(folder)
   }
 
-  /** Why a file is never read; undefined if it may be read. @param path an absolute path, or a URL */
+  /** Says why a file must not be read; undefined if it may be read. @param path an absolute path, or a URL */
   refusalOf(path: string): string | undefined {
     if (isUrl(path)) return URL_IS_NOT_READ
     if (path === this.#main) return undefined
@@ -29,10 +29,10 @@ export class Reach {
     return places.some(isHidden) ? FILE_IS_HIDDEN : undefined
   }
 
-  /** The place of a file in the folder after all symbolic links. A file that is missing has the place of its name. */
+  /** The place of a file in the folder, with symbolic links resolved; for a missing file, the place of its name. */
   #realPlaceOf(path: string): string {
     const isNamedOutside = isOutside(relative(this.#folder, path))
-    if (isNamedOutside) return '..' // nobody learns whether it exists
+    if (isNamedOutside) return '..' // it is not even looked for
     try {
       return relative(realpathSync(this.#folder), realpathSync(path))
     } catch {
@@ -40,7 +40,7 @@ export class Reach {
     }
   }
 
-  /** The folder for people. */
+  /** The name of the folder, for messages. */
   #name(): string {
     return relative('', this.#folder) || 'the folder of the contract'
   }
@@ -48,15 +48,15 @@ export class Reach {
 
 const ADVICE = 'copy it there, or name a wider folder by refsWithin'
 
-/** Whether a reference is a URL, also one without a scheme (RFC 3986, section 4.2). */
+/** Whether a reference is a URL, with or without a scheme (RFC 3986, section 4.2). */
 export const isUrl = (reference: string) => URL.canParse(reference) || reference.startsWith('//')
 
-/** Whether a path that is relative to a folder leads out of it. */
+/** Whether a relative path leads out of its folder. */
 function isOutside(place: string): boolean {
   return place === '..' || place.startsWith(`..${sep}`) || isAbsolute(place)
 }
 
-/** Whether a file, or a folder around it, has a name that begins with a dot, as those with secrets and settings have. */
+/** Whether a file, or a folder around it, is hidden by a dot, as secrets and settings often are. */
 function isHidden(place: string): boolean {
   return place.split(sep).some((name) => name.startsWith('.'))
 }

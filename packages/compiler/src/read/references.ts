@@ -1,11 +1,11 @@
-// The references of a document: where they lead.
+// Follows the references of a document.
 import { isRef, type Oas3_1Schema, type OasRef, unescapePointer } from '@redocly/openapi-core'
 import { StartupError } from '@plant-store/engine/for-compiler'
 import { findLocation } from './source-locations.ts'
 
 /**
- * The target of a reference within its document, which may be a reference, too.
- * @param within the references whose pointers lead here
+ * The direct target of a reference within its document, perhaps another reference.
+ * @param within the references being followed, to detect circles
  * @returns undefined if the node is not a reference, or leads nowhere
  */
 export function resolveReference<T>(
@@ -21,7 +21,7 @@ export function resolveReference<T>(
   return target as T | undefined
 }
 
-/** Follows one name of a pointer. If a reference lacks the member, the name leads into its target. */
+/** Follows one name of a pointer. If a reference lacks the name, it leads into the target. */
 function follow(from: unknown, name: string, within: readonly unknown[]): unknown {
   if (from === null) return null
   const value = member(from, name)
@@ -47,14 +47,14 @@ export function tryDeref<T>(node: T | OasRef): T | undefined {
 export const LEADS_NOWHERE =
   "this $ref leads nowhere: write '#/components/...', or the path of a file; anchors and URLs are not served"
 
-/** The members of an object by name. Follows the references of the object and of each member. */
+/** The entries of an object, with all references followed. */
 export function derefEntries<T>(
   node: Readonly<Record<string, T | OasRef>> | undefined,
 ): [name: string, member: T][] {
   return Object.entries(deref(node) ?? {}).map(([name, value]) => [name, deref(value)])
 }
 
-/** The members of an object by name. A reference that leads nowhere is left out. */
+/** The entries of an object, without dangling references. */
 export function usableEntries<T>(
   node: Readonly<Record<string, T | OasRef>> | undefined,
 ): [name: string, member: T][] {
@@ -64,7 +64,7 @@ export function usableEntries<T>(
   })
 }
 
-/** Whether a node leads to another one, by references and by schemas for the same value. */
+/** Whether a node leads to another one, by references and by subschemas for the same value. */
 export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boolean {
   if (typeof from !== 'object' || from === null || seen.has(from)) return false
   seen.add(from)
@@ -76,7 +76,7 @@ export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>())
   return targets.some((target) => target === goal || leadsTo(goal, target, seen))
 }
 
-/** An own property of an object or a list. */
+/** A property of an object or an array; undefined for an inherited one. */
 export function member(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined

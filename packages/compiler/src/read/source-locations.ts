@@ -1,4 +1,4 @@
-// Where each object of a contract stands in its files.
+// Remembers the file and the pointer of each object of a contract, and finds its line.
 import { relative } from 'node:path'
 import { type Document, isRef, type OasRef } from '@redocly/openapi-core'
 import {
@@ -11,24 +11,24 @@ import {
   type LineCounter,
 } from 'yaml'
 
-/** A file of the contract. The parts of other files to which the main file refers are moved into it: see document.ts. */
+/** A file of the contract. Referenced parts of other files are moved into the main one: see document.ts. */
 export interface File extends Document {
   readonly isMain: boolean
   readonly yaml: YamlDocument
   readonly lines: LineCounter
 }
 
-/** A place in a file: an object, or a member of one. */
+/** A place in a file: an object, or one of its properties. */
 export interface SourceLocation {
   readonly file: File
-  /** A JSON pointer that begins with `#`. */
+  /** A JSON pointer, with `#` before it. */
   readonly pointer: string
 }
 
-/** The place of each object of the contract, in its main file. */
+/** The locations of all objects. */
 const LOCATIONS = new WeakMap<object, SourceLocation>()
 
-/** A function that is called with each alias of YAML, and its target. */
+/** Is called with each alias of YAML, and its target. */
 type Refer = (alias: SourceLocation, target: object) => void
 
 /** Stores the location of each object of a file. @returns the references in it */
@@ -50,7 +50,7 @@ export function storeLocations(file: File, refer: Refer): OasRef[] {
   return [...references]
 }
 
-/** The location of an object. @param path leads to a member in it @throws {Error} if it is not of the document */
+/** The location of an object. @param path leads to a property in it @throws {Error} if the object is not of the document */
 export function locationOf(node: object, path: readonly string[] = []): SourceLocation {
   const location = LOCATIONS.get(node)
   if (location === undefined) throw new Error('this object is not of the document')
@@ -66,7 +66,7 @@ export const tokenOf = (key: string) => `/${key.replaceAll('~', '~0').replaceAll
 /** The name in a reference token. */
 export const nameOf = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** Where a person finds a place: in a line from 1 of a file, or by a pointer, if it was moved there from another file. */
+/** A place for people: a line, counted from 1, or a pointer for a part moved from another file. */
 export interface Position {
   /** Relative to the working folder. */
   readonly file: string
@@ -74,7 +74,7 @@ export interface Position {
   readonly pointer?: string
 }
 
-/** Finds the line of a place. @param isBundle whether the file has parts of others, which have no line in it */
+/** Finds the line of a place. @param isBundle whether the file has parts of other files, without a line in it */
 export function findPosition(location: SourceLocation, isBundle: boolean): Position {
   const { file, pointer } = location
   const { source, yaml, lines } = file
@@ -92,7 +92,7 @@ export function findPosition(location: SourceLocation, isBundle: boolean): Posit
   return isMoved ? { ...position, pointer } : position
 }
 
-/** A member or an item in YAML: the node that it starts with, and its value. Both are undefined if there is none. */
+/** A property or an item in YAML: its first node, and its value. Both are undefined if it is missing. */
 function findChild(node: unknown, name: string): { start: unknown; value: unknown } {
   if (isSeq(node)) {
     const item: unknown = node.items[Number(name)]

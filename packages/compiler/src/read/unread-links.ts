@@ -1,20 +1,20 @@
-// Finds the links of a file that the compiler does not follow, and that lead to a URL or to a file out of reach. They are
-// served as they are written. The references that it follows are reported by the bundler.
+// Finds links to URLs and to files out of reach, where the compiler follows no link, such as in `externalValue`. They are served
+// unchanged. The bundler reports such links in references.
 import { isObject } from '@plant-store/json-schema'
-import { type Kind, isValue, kindOf } from './no-op-fields.ts'
+import { type ObjectKind, isValue, objectKindOf } from './no-op-fields.ts'
 import { type File, type SourceLocation, tokenOf } from './source-locations.ts'
 
-/** A link that is not followed, with its place and the warning. */
+/** The place of a link, and the warning about it. */
 export interface UnreadLink extends SourceLocation {
   readonly text: string
 }
 
 const NOT_FOLLOWED = 'this link is served as it is written: nothing is read from it'
 
-/** The fields with a link that people and clients follow. */
+/** Fields with a link for people and clients. */
 const LINK = /^(externalValue|operationRef)$/
 
-/** @param isOutOfReach whether a reference leads to a URL, or to a file that is never read */
+/** @param isOutOfReach whether a reference leads to a URL, or to a file out of reach */
 export function findUnreadLinks(file: File, isOutOfReach: (ref: string) => boolean): UnreadLink[] {
   const links: UnreadLink[] = []
   const visited = new Set<unknown>()
@@ -22,7 +22,7 @@ export function findUnreadLinks(file: File, isOutOfReach: (ref: string) => boole
     if (typeof value !== 'string' || !isOutOfReach(value)) return
     links.push({ file, pointer, text: NOT_FOLLOWED })
   }
-  const visit = (node: unknown, pointer: string, kind: Kind, isExtension: boolean): void => {
+  const visit = (node: unknown, pointer: string, kind: ObjectKind, isExtension: boolean): void => {
     if (typeof node !== 'object' || node === null || visited.has(node)) return
     visited.add(node)
     for (const [name, child] of Object.entries(node)) {
@@ -30,7 +30,7 @@ export function findUnreadLinks(file: File, isOutOfReach: (ref: string) => boole
       for (const [path, link] of linksOf(name, child, isExtension)) find(link, place + path)
       const isInExtension = isExtension || name.startsWith('x-')
       if (!isInExtension && isLiteral(name, kind)) continue
-      const kindOfChild = Array.isArray(node) ? kind : kindOf(name, child, kind)
+      const kindOfChild = Array.isArray(node) ? kind : objectKindOf(name, child, kind)
       visit(child, place, kindOfChild, isInExtension)
     }
   }
@@ -38,13 +38,13 @@ export function findUnreadLinks(file: File, isOutOfReach: (ref: string) => boole
   return links
 }
 
-/** Whether a member is a value of the API. Outside of a schema, `examples` are objects by name, which may have links. */
-function isLiteral(name: string, kind: Kind): boolean {
+/** Whether a key has a value of the API. Outside of a schema, `examples` are objects by name, which may have links. */
+function isLiteral(name: string, kind: ObjectKind): boolean {
   const isByName = name === 'examples' && kind === 'fields'
   return isValue(name, kind) && !isByName
 }
 
-/** The links of a member, each with its path in it. In an extension, nobody follows a `$ref`. */
+/** The links at a key, with their paths below it. In an extension, a `$ref` is such a link, too. */
 function linksOf(name: string, value: unknown, isExtension: boolean): [string, unknown][] {
   if (LINK.test(name) || (isExtension && name === '$ref')) return [['', value]]
   const mapping = name === 'discriminator' && isObject(value) ? value['mapping'] : undefined

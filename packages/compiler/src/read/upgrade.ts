@@ -1,4 +1,4 @@
-// Reads a document of OpenAPI 3.0 as one of 3.1. The file stays as it was written.
+// Reads a document of OpenAPI 3.0 as one of 3.1. The file stays unchanged.
 import { upgradeFromThreeToThreeOne } from '@scalar/openapi-upgrader/3.0-to-3.1'
 import { isObject } from '@plant-store/json-schema'
 import type { Diagnostics } from './diagnostics.ts'
@@ -14,8 +14,8 @@ export function isOpenApi30(root: unknown): boolean {
 }
 
 /**
- * Replaces the document of a file by its upgrade. Its objects are new: their locations must be stored again.
- * @param diagnostics get a note
+ * Replaces the document of a file by its upgrade. Its objects are new, so their locations must be stored again.
+ * @param diagnostics gets a warning
  */
 export function upgrade(file: File, diagnostics: Diagnostics): void {
   if (!isObject(file.parsed)) return

@@ -1,4 +1,4 @@
-// Reads the YAML files of a document: those in its folder, and no others.
+// Reads the YAML files of a document, only from its folder.
 import { readFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { BaseResolver, type Document, Source } from '@redocly/openapi-core'
@@ -16,24 +16,23 @@ import { isUrl, type Reach } from './reach.ts'
 import type { File } from './source-locations.ts'
 import { findUnreadLinks, type UnreadLink } from './unread-links.ts'
 
-/** Reads files within reach, but no URLs. An integer that a `number` can't hold becomes a `bigint`. */
+/** Reads files within reach, but no URLs. Integers beyond 2^53 become `bigint`. */
 export class FileResolver extends BaseResolver {
   readonly #reach: Reach
-  /** The files that were read, by their absolute paths. The main one is the first. */
+  /** The files read so far, by absolute path. The main one is the first. */
   readonly files = new Map<string, File>()
   readonly sources: Source[] = []
-  /** The links of these files that only people and clients would follow, where they lead out of reach. */
+  /** Links out of reach, for people and clients only. */
   readonly unreadLinks: UnreadLink[] = []
-  /** The first error of YAML. Redocly takes it for a reference that leads nowhere. */
+  /** The first error of YAML. Redocly would take it for a dangling reference. */
   error: StartupError | undefined
 
-  /** @param reach the files that references may lead to */
   constructor(reach: Reach) {
     super()
     this.#reach = reach
   }
 
-  /** @param ref a relative reference: in it, characters may be percent-encoded (RFC 3986, section 2.1) */
+  /** @param ref a relative reference, perhaps percent-encoded (RFC 3986, section 2.1) */
   override resolveExternalRef(base: string | null, ref: string): string {
     const isRelative = base !== null && !URL.canParse(ref)
     const path = isRelative ? decode(ref) : undefined
@@ -61,7 +60,6 @@ export class FileResolver extends BaseResolver {
     }
   }
 
-  /** Whether a reference of a file leads to a URL, or to a file that is never read. */
   #isOutOfReach({ source }: File, ref: string): boolean {
     if (isUrl(ref)) return true
     const [path = ''] = ref.split('#')
@@ -69,7 +67,6 @@ export class FileResolver extends BaseResolver {
     return path !== '' && this.#reach.refusalOf(target) !== undefined
   }
 
-  /** Reads the main file. */
   async read(path: string): Promise<File> {
     const document = await this.resolveDocument(null, path, true)
     if (document instanceof Error) throw document
@@ -91,10 +88,10 @@ function parseFile(source: Source, isMain: boolean): File {
   return { source, parsed, isMain, yaml, lines }
 }
 
-/** The most objects that aliases stand for: of an alias, times those within it. */
+/** The most objects after expansion of all aliases. */
 const MAX_ALIAS_COUNT = 10_000
 
-/** Makes a number of an integer that a `number` can hold. */
+/** Makes a `number` of integers up to 2^53. */
 function toNumber(_key: unknown, value: unknown): unknown {
   const isShort = typeof value === 'bigint' && Number.isSafeInteger(Number(value))
   return isShort ? Number(value) : value
@@ -102,11 +99,11 @@ function toNumber(_key: unknown, value: unknown): unknown {
 
 interface YamlError {
   readonly message: string
-  /** Where it is in the text. */
+  /** In characters from the start of the file. */
   readonly offset: number
 }
 
-/** The first error: of the syntax, or an alias or a key that can't be served. */
+/** The first error: of the syntax, of an alias, or of a key. */
 function firstError(yaml: YamlDocument): YamlError | undefined {
   const [syntaxError] = yaml.errors
   if (syntaxError) return { message: syntaxError.message, offset: syntaxError.pos[0] }
@@ -119,25 +116,25 @@ function firstError(yaml: YamlDocument): YamlError | undefined {
       errors.push({ message, offset: alias.range?.[0] ?? 0 })
     },
     Pair: (_, { key }) => {
-      if (keyText(key) !== undefined) return
+      if (keySource(key) !== undefined) return
       const offset = isNode(key) ? key.range?.[0] : undefined
-      errors.push({ message: 'a key must be a text', offset: offset ?? 0 })
+      errors.push({ message: 'a key must be a string', offset: offset ?? 0 })
     },
   })
   return errors[0]
 }
 
-/** YAML takes some keys for numbers, booleans or null. */
+/** Keeps keys as strings, which YAML would take for numbers, booleans or null. */
 function keepKeysAsWritten(yaml: YamlDocument): void {
   visit(yaml, {
     Pair: (_, { key }) => {
-      if (isScalar(key)) key.value = keyText(key)
+      if (isScalar(key)) key.value = keySource(key)
     },
   })
 }
 
-/** The text of a key as it is written: `1.10` stays so. The symbol of a merge key; undefined for a key that is no scalar. */
-function keyText(key: unknown): unknown {
+/** The source of a key, so that `1.10` stays unchanged. A merge key is a symbol; a key other than a scalar is undefined. */
+function keySource(key: unknown): unknown {
   if (!isScalar(key)) return undefined
   return typeof key.value === 'string' || typeof key.value === 'symbol' ? key.value : key.source
 }
@@ -146,11 +143,12 @@ const YAML = {
   intAsBigInt: true,
   merge: true,
   prettyErrors: false,
-  uniqueKeys: (a: unknown, b: unknown) => keyText(a) !== undefined && keyText(a) === keyText(b),
+  uniqueKeys: (a: unknown, b: unknown) =>
+    keySource(a) !== undefined && keySource(a) === keySource(b),
 } as const
 const DOCUMENT = /\.(ya?ml|json)$/i
 
-/** Decodes a reference. @returns undefined if it is not percent-encoded as a URI has to be */
+/** Decodes a reference. @returns undefined for invalid percent-encoding */
 export function decode(reference: string): string | undefined {
   try {
     return decodeURIComponent(reference)
