@@ -29,7 +29,7 @@ export {
   templateWriter,
   USUAL,
 } from './contract/error-forms.ts'
-export { type ErrorFacts, fillIn, literal, type Template } from './contract/error-templates.ts'
+export { type ErrorFacts, fillIn, has, literal, type Template } from './contract/error-templates.ts'
 export {
   bodyFault,
   checkOfErrors,

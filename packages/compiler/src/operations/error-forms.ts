@@ -7,6 +7,7 @@ import {
   type ErrorFormat,
   type DescribedError,
   findMisfit,
+  has,
   KNOWN_FORMS,
   type Operation,
   statusesOf,
@@ -19,7 +20,7 @@ import {
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from '../read/document.ts'
 import type { NormalOperation } from './normal-form.ts'
-import { has, writeTemplate } from './error-template.ts'
+import { writeTemplate } from './error-template.ts'
 import { derefEntries } from '../read/references.ts'
 import { findLocation } from '../read/source-locations.ts'
 import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'

@@ -2,6 +2,7 @@
 import {
   type ErrorFacts,
   fillIn,
+  has,
   literal,
   MAX_MESSAGE_LENGTH,
   type Template,
@@ -62,13 +63,6 @@ export function writeTemplate(options: TemplateOptions, schema: Schema): Templat
   if (template === undefined || has(template, MESSAGE)) return template
   const forced = new TemplateWriter(options, true).write(schema)
   return forced !== undefined && has(forced, MESSAGE) ? forced : template
-}
-
-/** Whether a template contains a placeholder. */
-export function has(template: Template, placeholder: string): boolean {
-  if (typeof template === 'string') return template.split(':')[0] === placeholder
-  if (typeof template !== 'object' || template === null) return false
-  return Object.values(template).some((part: Template) => has(part, placeholder))
 }
 
 function fits({ checkOf, tried }: TemplateOptions, schema: Schema, template: Template): boolean {

@@ -55,6 +55,13 @@ export function literal(value: unknown): Template {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, literal(part)]))
 }
 
+/** Whether a template contains a placeholder. */
+export function has(template: Template, placeholder: string): boolean {
+  if (typeof template === 'string') return template.split(':')[0] === placeholder
+  if (typeof template !== 'object' || template === null) return false
+  return Object.values(template).some((part: Template) => has(part, placeholder))
+}
+
 /** Fills in a template. @returns JSON */
 export function fillIn(template: Template, facts: ErrorFacts): unknown {
   if (typeof template === 'string') return fillInString(template, facts)

@@ -1,7 +1,7 @@
 // Tries the forms of the built-in errors: whether the bodies that a function writes fit the schemas of the contract.
 import type { Compiled, ErrorFormat, Operation } from './compiled.ts'
 import { bodyWriter, statusesOf, type WriteBody } from './error-forms.ts'
-import type { ErrorFacts } from './error-templates.ts'
+import { type ErrorFacts, has } from './error-templates.ts'
 import type { ProductHooks } from './product-hooks.ts'
 import { textOfSchema } from './show-schema.ts'
 import {
@@ -13,6 +13,7 @@ import {
   Validator,
 } from '@plant-store/json-schema'
 import type { ErrorOrigin } from '../http/error-answers.ts'
+import { exactJson } from '../http/json.ts'
 import { MAX_MESSAGE_LENGTH, reasonOf } from '../errors.ts'
 
 /** Errors of an operation that have one schema. */
@@ -164,11 +165,22 @@ const CALLERS_IDS = ['a', '7', 'My.id-1_2', 'x'.repeat(64)]
  * a UUID.
  */
 export function takesAnyId(contract: Compiled, product: ProductHooks): boolean {
-  const errors = checkedErrors(contract, product)
-  return errors.every(({ format, ...described }) => {
+  const errors = checkedErrors(contract, product).filter(({ format }) => mayShowId(format, product))
+  // A template shows the id alike in all operations. Only a product may tell them apart.
+  const byTemplate = new Map(
+    errors.map((error) => [exactJson([error.format, error.statuses]), error]),
+  )
+  const distinct = product.errorBody === undefined ? byTemplate.values() : errors.values()
+  return distinct.every(({ format, ...described }) => {
     const write = bodyWriter(format, product)
     return !write || CALLERS_IDS.every((id) => findMisfit(described, write, id) === undefined)
   })
+}
+
+function mayShowId(format: ErrorFormat, { errorBody }: ProductHooks): boolean {
+  if (errorBody !== undefined || format.form !== 'template') return true
+  const { template, statuses = {} } = format
+  return [template, ...Object.values(statuses)].some((written) => has(written, '$id'))
 }
 
 /** Whether an error outside of operations fits, if it is written in this format. */
