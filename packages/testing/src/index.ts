@@ -8,11 +8,11 @@ export type { Answer, Call, RunOptions }
 /** Variables of the environment, such as `DATABASE_URL`. */
 export type Environment = Readonly<Record<string, string>>
 
-/** The used part of a test of tap. The whole type would bring the declarations of React, which a product need not have. */
+/** The methods of a test of tap which a service needs. tap's type would need the declarations of React. */
 export interface Owner {
-  /** Makes a folder that is removed after the test. */
+  /** Makes a folder for the time of the test. */
   testdir(): string
-  /** Calls this when the test is over. */
+  /** Calls a function after the test. */
   teardown(end: () => unknown): void
 }
 
@@ -23,14 +23,14 @@ export interface StartedProduct {
   readonly log: readonly Readonly<Record<string, unknown>>[]
   /** Issues an access token with all scopes of the contract. @param lifetime in milliseconds */
   readonly token: (caller: string, lifetime?: number) => Promise<string>
-  /** Sends a request. The test fails if the contract does not document the answer, or if it is a 500. */
+  /** Sends a request. An undocumented answer and a 500 fail the test. */
   readonly call: (request: Call) => Promise<Answer>
 }
 
 // The runner loads no test, and a test no runner.
 /**
- * Runs the tests from the contract of a product: its examples, valid and invalid input of all operations,
- * credentials, methods, and whether each answer is documented. By default they run on SQLite.
+ * Runs the tests from the contract of a product: its examples, valid and invalid input of all operations, credentials,
+ * methods, and whether each answer is documented. By default they run on SQLite.
  * @example
  * ```ts
  * import { testContract } from '@plant-store/testing'
@@ -64,8 +64,8 @@ export const startProduct = async (
   return startService(t, { product, environment, openStore })
 }
 /**
- * `npm test`: runs the test files of the command line, or all, and prints the failures. After all files it names each
- * declared status of `service/product.ts` without a test. The command `test-service` does this.
+ * `npm test`: runs the test files named on the command line, or all, and prints failures. After all files it names each status
+ * in the contract of `service/product.ts` without a test. The command `test-service` does this.
  * @example
  * ```ts
  * import { runTests } from '@plant-store/testing'

@@ -1,5 +1,5 @@
-// Tests the helpers of the tests that come from the contract. If a helper gave no values, or accepted everything, those
-// tests would always pass.
+// Tests the makers of the tests from a contract. If one gave no values, or accepted everything, those tests would always
+// pass.
 import { fail } from 'node:assert'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
@@ -52,7 +52,7 @@ const [create, list, remove] = [
   operation('deletePayout'),
 ]
 const [limit = fail()] = list.parameters
-/** Many inputs of an operation. */
+/** The requests of an operation, for many of its inputs. */
 const pathsOf = (from: Operation, cursors: readonly string[] = []) =>
   fc
     .sample(inputsOf(from, cursors), { numRuns: 50, seed: 1 })
@@ -253,7 +253,7 @@ t.test('a cursor is one that a list has given, or none', async (t) => {
   t.strictSame(sent, ['/plants?limit=1', '/plants?limit=1&cursor=b', '/plants?limit=1&cursor=c'])
 })
 
-// A test fails if the contract does not document every part of an answer.
+// An answer with an undocumented part fails a test.
 const others = {
   'cache-control': 'no-store',
   'content-security-policy': "sandbox; default-src 'none'",

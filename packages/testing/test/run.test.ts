@@ -1,4 +1,4 @@
-// The runner of the tests: a failed, crashed, slow or missing file must not be green.
+// The runner of tests: a failure, a crash, a timeout and a missing file must not be green.
 import { symlinkSync, utimesSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-// A service with five operations: the result and the cost of its `npm test`.
+// A separate service with five operations: its `npm test`, and the time of it.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
@@ -106,7 +106,7 @@ export class NoteService {
 }
 `
 
-/** product.ts. @param more fields of the product */
+/** The code of product.ts. @param more fields of the product */
 const product = (more: string) => `import { defineProduct } from '@plant-store/engine'
 import { openStore } from '@plant-store/store'
 import { contract } from './contract.gen.ts'
@@ -126,7 +126,7 @@ import { product } from '../service/product.ts'
 await testContract(product)
 `
 
-/** A test of the statuses of methods. */
+/** A test of the statuses decided by methods only. */
 const METHOD_TEST = `import { startProduct } from '@plant-store/testing'
 import t from 'tap'
 import { product } from '../service/product.ts'

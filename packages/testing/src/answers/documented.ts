@@ -1,4 +1,4 @@
-// Says whether an answer is documented by the contract.
+// Compares an answer with the contract: status, headers and body.
 import { strict as assert } from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Contract, Operation, Response } from '../contract/contract.ts'
@@ -35,7 +35,7 @@ const STANDARD = new Set([
   ...['access-control-expose-headers', 'access-control-max-age'],
 ])
 
-/** The statuses outside of an operation, or before one. An operation may leave them to its default. */
+/** The built-in statuses, decided before an operation or without it. An operation may leave them to its default. */
 const STATUSES = new Set([400, 401, 403, 408, 413, 415, 417, 431, 500, 501, 503, 505])
 
 interface Answered {
@@ -64,7 +64,7 @@ export function assertDocumented(
 /** The keys of a status among responses, but `default`. */
 const keysOf = (status: number) => [String(status), `${Math.floor(status / 100)}XX`]
 
-/** The undocumented part of an answer; undefined if everything is documented. */
+/** The first undocumented part of an answer; undefined if the contract documents everything. */
 export function faultOf(
   contract: Contract,
   method: string,
@@ -98,7 +98,7 @@ function check(contract: Contract, method: string, url: string, answer: Answered
   checkBody(checked)
 }
 
-/** The response of the contract for an answer; undefined if its status is not documented. */
+/** The response for an answer; undefined if its status is not documented. */
 function responseOf(
   contract: Contract,
   operation: Operation | undefined,
@@ -119,9 +119,9 @@ interface Checked {
   readonly method: string
   readonly answer: Answered
   readonly response: Response
-  /** Says which answer it is. */
+  /** The name of the answer, for messages. */
   readonly where: string
-  /** Says which response it is. */
+  /** The name of the response, for messages. */
   readonly of: string
 }
 
@@ -146,13 +146,13 @@ function checkBody({ contract, method, answer, response, where, of }: Checked): 
   const { status, headers, text } = answer
   const { schemas } = response
   const isHead = method === 'HEAD'
-  if (schemas.size === 0 && STATUSES.has(status) && !isHead) return // the service says why, whatever is described
+  if (schemas.size === 0 && STATUSES.has(status) && !isHead) return // the service gives the reason, described or not
   if (schemas.size === 0 || isHead) {
     assert.equal(text, '', `${where} with a body: add "content" to ${of}`)
     return
   }
-  const type = String(headers['content-type']).replace(/^(text\/[^;]+);.*/, '$1') // only texts name their charset
-  // Answers have no parameters, whatever the contract says. Of two types without a difference then, the first one is served.
+  const type = String(headers['content-type']).replace(/^(text\/[^;]+);.*/, '$1') // only `text/…` has a charset
+  // The types of answers have no parameters, whatever the contract says. Of two equal ones, the first is served.
   const byType = new Map(
     [...schemas].reverse().map(([range, schema]) => [range.replace(/\s*;.*/s, ''), schema]),
   )
@@ -173,24 +173,24 @@ function checkUsual(where: string, status: number, { error, ...rest }: Record<st
   if (isUsual) assert.equal(error, status, where)
 }
 
-/** The request of an error to compare with, of no operation. */
+/** The request of an error made for a comparison of properties; it has no operation. */
 const ORIGIN = { path: '/', id: '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60', operationId: '' }
 
 /** Whether the success of an operation is its default: no other response is one. */
 const succeedsByDefault = ({ responses }: Operation) =>
   responses.has('default') && ![...responses.keys()].some((key) => /^[23]/.test(key))
 
-/** The keys of the built-in errors. */
+/** The keys of built-in errors. */
 const KEYS = new Set(['default', ...[...STATUSES, 404].flatMap(keysOf)])
 
-/** The answer to an error without a response in its operation: it has the form of another error of it, or of any operation. */
+/** A built-in error without a response in the operation: it has the form of another error of it, or of any operation. */
 function undescribedError(
   contract: Contract,
   { id, path, responses }: Operation,
   status: number,
 ): Response {
   const { anyError, errorBody } = contract
-  const ofPath = path.includes('{') ? [404] : [] // a segment like ".." is no parameter
+  const ofPath = path.includes('{') ? [404] : [] // a segment such as ".." is no parameter
   const own = [...STATUSES, ...ofPath].flatMap((status) => keysOf(status))
   const described = [...responses].find(([key, { schemas }]) => own.includes(key) && schemas.size)
   if (described !== undefined) return { ...anyError, schemas: described[1].schemas }
@@ -201,8 +201,8 @@ function undescribedError(
 }
 
 /**
- * The answer to an error without an operation: it looks like an error of an operation. An error written by the product has
- * all properties.
+ * An error without an operation has the form of an operation's errors. One written by the product has all their
+ * properties.
  */
 function otherError({ anyError, errorBody, operations }: Contract, status: number): Response {
   const written = errorBody && parse(stringify(errorBody(status, 'The reason', ORIGIN)))

@@ -1,11 +1,11 @@
-// Finds the statuses of a contract without a test, after a run.
+// Names the statuses of a contract which no test of a run has produced.
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Product } from '@plant-store/engine'
 import { contractOf } from '../contract/contract.ts'
 import { ANSWERS } from './statuses.ts'
 
-/** Names each declared status that no test of the run has produced. */
+/** Names each declared status without an answer in the run. */
 export async function missingStatuses(product: Product): Promise<string[]> {
   const { file, operations } = await contractOf(product)
   const name = relative('.', file)

@@ -1,4 +1,4 @@
-// Contracts, read without the code of the service.
+// Reads contracts, without the code of the service.
 import { fileURLToPath } from 'node:url'
 import type { Product } from '@plant-store/engine'
 import { isBytes, isJson, isServed } from '../http/media-types.ts'
@@ -22,7 +22,7 @@ export type Operation = ReturnType<typeof toOperation> & Security
 export type Contract = Awaited<ReturnType<typeof readContract>>
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace']
-/** The most bytes of a body for which the contract names none. */
+/** The most bytes of a body without `x-body-limit`. */
 const limitOf = (type: string) =>
   isBytes(type) || /^multipart\//i.test(type) ? 2 ** 20 : 100 * 2 ** 10
 /** The answer where a contract has no response `Error`. */
@@ -73,17 +73,17 @@ async function readContract({ contract, errorBody, formats, guards, without = []
     paths: [...new Set(operations.map(({ path }) => path))],
     /** All scopes of its operations. */
     scopes: [...new Set(operations.flatMap(({ scopes }) => scopes))],
-    /** The headers of `x-every-response`; undefined without it. */
+    /** The headers declared once for every response; undefined without `x-every-response`. */
     everyResponse:
       'x-every-response' in root ? toResponse(reader, root['x-every-response']).headers : undefined,
-    /** The answer to a request without an operation, and to an error outside of its operation. */
+    /** The answer to a request without an operation, and to an error not declared by the operation. */
     anyError: toResponse(reader, fields(responses)['Error'] ?? ERROR),
     /** Writes errors in the form of the product. */
     errorBody,
   }
 }
 
-/** The path of the first server, without a gateway's path. */
+/** The path of the first server, without the path of a gateway. */
 function prefixOf(servers: unknown): string {
   const [{ url = '', variables = {} } = {}] = Object.values(fields(servers)).map(fields)
   const path = String(url)
@@ -96,10 +96,10 @@ function prefixOf(servers: unknown): string {
   return segments.map((segment) => (/^[^*%]+$/.test(segment) ? `/${segment}` : '')).join('')
 }
 
-/** The headers that OpenAPI ignores as parameters. */
+/** The headers which OpenAPI ignores as parameters. */
 const IGNORED = /^(accept|authorization|content-type)$/i
 
-/** An operation as the contract has it. */
+/** An operation of the contract. */
 interface OperationSource {
   /** In capital letters. */
   readonly method: string
@@ -137,7 +137,7 @@ function toOperation(reader: Reader, { method, path, item, value }: OperationSou
     id: typeof operationId === 'string' ? operationId : `${method} ${path}`,
     method,
     path,
-    /** Whether a token needs a scope for it. */
+    /** Whether a token needs a scope. */
     isScoped: scopes.length > 0 && scopes.every((required) => required.length > 0),
     scopes: scopes.flat(),
     parameters: [...byName.values()],
@@ -147,7 +147,7 @@ function toOperation(reader: Reader, { method, path, item, value }: OperationSou
   }
 }
 
-/** A body as JSON if it may be JSON, or else as its first media type. @param limit of bodies without one */
+/** A body as JSON if possible, or else of its first media type. @param limit of bodies without their own */
 function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limit: unknown) {
   const { required, content } = value
   const entries = Object.entries(fields(content)).map(
@@ -170,7 +170,7 @@ function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limi
     type,
     /** All its media types. */
     types,
-    /** The most bytes of it. */
+    /** The most bytes. */
     limit: Math.min(...most.map((length) => Number(length ?? Infinity))),
     schema,
     ...examplesOf(root, media, schema),
@@ -192,21 +192,21 @@ function toParameter(reader: Reader, value: Record<string, unknown>) {
     schema,
     /** Whether a list is sent as one string, with commas between its items. */
     hasCommas: !isExploded(value),
-    /** How it is sent, if it is an object or JSON. */
+    /** The style of an object, or JSON. */
     sentAs: sentAsOf(value, schema),
-    /** If it is an object: the names of its described properties. */
+    /** Of an object: the names of described properties. */
     names,
-    /** Whether it may have others. */
+    /** Whether it may have further ones. */
     isOpen: names.length === 0 || others.some((member) => member !== false),
-    /** The names of other things in the query. */
+    /** The names in the query of other parameters. */
     reserved: reservedIn(root),
-    /** Whether an empty string is as good as none. */
+    /** Whether an empty string means absence. */
     allowsEmpty: value['allowEmptyValue'] === true && value['required'] !== true,
     ...examplesOf(root, described, schema),
   }
 }
 
-/** The keywords for properties without a described name. */
+/** The keywords of properties without a described name. */
 const OTHERS = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
 
 function sentAsOf(value: Record<string, unknown>, schema: Schema) {
@@ -249,9 +249,9 @@ function toResponse({ root, schemaOf }: Reader, value: unknown) {
   })
   const { media = {}, schema = {} } = types.find(({ type }) => isJson(type)) ?? types[0] ?? {}
   return {
-    /** By name, as the contract spells it. */
+    /** By name, spelled as in the contract. */
     headers: new Map(entries),
-    /** The schemas of its body by media type; none: it has no body. */
+    /** The schemas of its body by media type; none without a body. */
     schemas: new Map(types.map(({ type, schema }) => [type.toLowerCase(), schema])),
     ...examplesOf(root, media, schema),
   }

@@ -1,13 +1,13 @@
-// Where the credentials of an operation are sent, by `security` of the contract.
+// Reads `security` of a contract: the place of an operation's credentials.
 import type { Product } from '@plant-store/engine'
 import type { Call } from '../http/call.ts'
 import { fields } from '../json/fields.ts'
 
 /** A security scheme. */
 export interface Scheme {
-  /** Whether it takes tokens of the service, in place of credentials for a guard. */
+  /** Whether it takes tokens of the service. Otherwise only the product can check its credentials. */
   readonly takesTokens: boolean
-  /** The header, the query parameter or the cookie of its credentials, and their prefix. */
+  /** The header, the query parameter or the cookie of its credentials, and the prefix there. */
   readonly in: unknown
   readonly key: string
   readonly prefix: string
@@ -20,7 +20,7 @@ export interface Security {
   readonly isGuarded: boolean
   /** The schemes of all alternatives. */
   readonly schemes: readonly Scheme[]
-  /** The schemes for a token: of the first alternative without others. Undefined if there is none. */
+  /** The schemes to send a token by: the first alternative of tokens only; undefined if there is none. */
   readonly credentials: readonly Scheme[] | undefined
 }
 
@@ -62,7 +62,7 @@ export function readSecurity(
 /** A request with its headers as a list of name, value, name, value. */
 export type ListedCall = Call & { readonly headers: readonly string[] }
 
-/** Adds a string to a request, as the credentials of each of these schemes. */
+/** Adds credentials to a request, by each of these schemes. */
 export function withCredentials(
   { headers = [], ...call }: Call,
   schemes: readonly Scheme[],

@@ -1,7 +1,7 @@
-// The operations of a contract, by method and path.
+// Finds the operations of a contract, by method and path.
 import type { Contract, Operation } from './contract.ts'
 
-/** The methods of a path, as `Allow` names them: those of the contract, OPTIONS, and HEAD where GET is. */
+/** The methods of a path, as in `Allow`: those of the contract, OPTIONS, and HEAD beside GET. */
 export function allowOf({ operations }: Contract, path: string): string {
   const own = operations.filter((operation) => operation.path === path).map(({ method }) => method)
   return [...new Set([...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])])]
@@ -9,7 +9,7 @@ export function allowOf({ operations }: Contract, path: string): string {
     .join(', ')
 }
 
-/** The patterns of paths, by path: a contract has hundreds, and each answer asks for them. */
+/** The patterns of paths, by path: each answer needs those of all paths, which may be hundreds. */
 const patterns = new Map<string, RegExp>()
 
 /** Whether a URL matches a path. */
@@ -31,7 +31,7 @@ export function operationOf(
   url: string,
 ): Operation | undefined {
   const own = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
-  // The more literal characters a path has, the sooner it matches.
+  // The path with more plain characters matches first.
   const plainness = (path: string) => path.replaceAll(/{[^}]+}/g, '').length
   const path =
     paths.find((template) => template === url.split('?')[0]) ??

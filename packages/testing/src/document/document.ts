@@ -1,4 +1,4 @@
-// A contract as one document, read by Redocly's library and not by the service.
+// Reads a contract as one document, by Redocly's library and not by the service.
 import {
   BaseResolver,
   bundle,
@@ -12,15 +12,15 @@ import { fields, isObject } from '../json/fields.ts'
 import { toInteger } from '../json/json.ts'
 
 /**
- * Parses YAML as the service does: with merge keys (https://yaml.org/type/merge.html), exact integers, and keys as they are
- * written. The name of a file is that of a URI.
+ * Parses YAML as the service does: with merge keys (https://yaml.org/type/merge.html), exact integers, and keys as written.
+ * The name of a file is a URI's.
  */
 class ExactResolver extends BaseResolver {
   override resolveExternalRef(base: string | null, ref: string): string {
     return super.resolveExternalRef(base, decodeURIComponent(ref))
   }
 
-  /** Nothing is read from a URL: the service reads nothing from there either. */
+  /** Nothing is read from a URL, as in the service. */
   override async loadExternalRef(path: string): Promise<Source> {
     if (URL.canParse(path)) throw new Error('a URL is not read')
     return super.loadExternalRef(path)
@@ -44,17 +44,17 @@ class ExactResolver extends BaseResolver {
   }
 }
 
-/** The schemas of properties: an empty one is a no-op. */
+/** The schemas of properties. An empty one has no effect. */
 function withoutEmpty(value: unknown): unknown {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([name, schema]) => [name, schema ?? {}] as const)
   return Object.fromEntries(entries)
 }
 
-/** The neighbours of a reference without an effect on values. */
+/** Fields beside a reference with no effect on values. */
 const BESIDE = /^(summary|description|parameters|servers|get|put|post|delete|patch|x-.*)$/
 
-/** A schema with its reference in `allOf`: `bundle` leaves out the neighbours of a reference to a reference. */
+/** A schema with its reference in `allOf`: `bundle` drops the fields beside a reference to a reference. */
 function withoutSiblings(value: unknown): unknown {
   const { $ref, allOf = [], ...rest } = fields(value)
   const isPlain = Object.keys(rest).every((key) => BESIDE.test(key)) && !('allOf' in fields(value))
@@ -63,7 +63,7 @@ function withoutSiblings(value: unknown): unknown {
 }
 
 /**
- * Reads a contract. The targets in other files are put into it: each remaining reference begins with `#/`.
+ * Reads a contract, bundled: each remaining reference begins with `#/`.
  * @throws {Error} if a file can't be read, or is no YAML
  */
 export async function readDocument(file: string): Promise<Record<string, unknown>> {
@@ -73,10 +73,10 @@ export async function readDocument(file: string): Promise<Record<string, unknown
     config,
     externalRefResolver: new ExactResolver(),
   })
-  return fields(upgradeFromThreeToThreeOne(fields(document.parsed))) // one of OpenAPI 3.1 stays as it is
+  return fields(upgradeFromThreeToThreeOne(fields(document.parsed))) // 3.1 stays unchanged
 }
 
-/** The target of a reference, which may be another one. @throws {Error} if it leads nowhere */
+/** The target of a reference, and of the references it leads to. @throws {Error} if it leads nowhere */
 export function targetOf(root: unknown, reference: string): unknown {
   const names = reference.split('/').slice(1).map(unescape)
   const target = names.reduce((node, name) => fields(node)[name], root)
@@ -84,7 +84,7 @@ export function targetOf(root: unknown, reference: string): unknown {
   return target
 }
 
-/** An object, or the target of its reference with the neighbours of the reference; no properties for anything else. */
+/** An object, or the target of its reference with the fields beside it. Empty for other values. */
 export function follow(root: unknown, node: unknown): Record<string, unknown> {
   const { $ref, ...rest } = fields(node)
   return typeof $ref === 'string'
@@ -92,7 +92,7 @@ export function follow(root: unknown, node: unknown): Record<string, unknown> {
     : fields(node)
 }
 
-/** The entries of an object that may be a reference, each with its target. */
+/** The entries of an object, or of its reference's target. */
 export const followed = (root: unknown, node: unknown) =>
   Object.entries(follow(root, node)).map(([name, part]) => [name, follow(root, part)] as const)
 

@@ -9,13 +9,13 @@ export interface Call {
   readonly method?: string
   readonly path: string
   readonly token?: string
-  /** By name; or a list of name, value, name, value, which can repeat a name. */
+  /** By name; or a list of name, value, name, value, where names may be repeated. */
   readonly headers?: http.OutgoingHttpHeaders | readonly string[]
   /** Strings and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown
   /** Whether the test expects an internal error. Otherwise the status 500 fails the test. */
   readonly failing?: boolean
-  /** The agent that reuses connections. Without it, each request opens one. */
+  /** Reuses connections. Without it, each request opens one. */
   readonly agent?: http.Agent
 }
 
@@ -44,7 +44,7 @@ export async function request(port: number, what: Call) {
   return toAnswer(response.statusCode ?? 0, response.headers, await bodyOf(response))
 }
 
-/** The body as a string. A stream of events may have no end: nothing is read of it. */
+/** The body as a string. A stream of events may have no end: it is not read. */
 async function bodyOf(response: http.IncomingMessage): Promise<string> {
   if (response.headers['content-type'] !== 'text/event-stream')
     return (await buffer(response)).toString()
@@ -52,7 +52,7 @@ async function bodyOf(response: http.IncomingMessage): Promise<string> {
   return ''
 }
 
-/** The headers of a request as a list, with the missing ones that it needs. */
+/** The headers of a request, with the missing ones it needs, as a list. */
 function headersOf(
   port: number,
   { method = 'GET', token, headers = {} }: Call,

@@ -1,4 +1,4 @@
-// How media types are told apart.
+// Tells media types apart.
 
 export const isJson = (type: string) => /^(application|text)\/json$|\+json$/i.test(type)
 export const isBytes = (type: string) =>

@@ -1,9 +1,9 @@
-// Sends bytes to a socket, and reads the responses.
+// Sends bytes on a connection, and reads the responses.
 import type { IncomingHttpHeaders } from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A response as it was read from a socket. */
+/** A response, read from a socket. */
 export interface RawResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -12,13 +12,13 @@ export interface RawResponse {
   readonly length: number
 }
 
-/** Milliseconds after which a connection hangs: more than a service waits for the rest of a request. */
+/** A connection without a byte for so many milliseconds hangs: a service waits less for the rest of a request. */
 const HANGS = 10_000
 
 /**
  * Sends bytes on a new connection; a number pauses for milliseconds.
- * @param count responses after which nothing more is read
- * @param quiet milliseconds without a byte after which no more will be sent, in case the sent bytes are a part of a request
+ * @param count the number of responses to read
+ * @param quiet milliseconds without a byte which end the reading: the bytes may be a part of a request
  * @returns the bytes until then, or until the other side has closed
  */
 export async function exchange(
@@ -37,7 +37,7 @@ export async function exchange(
       if (count !== Infinity && readResponses(received).length >= count) resolve()
     })
     socket.on('close', resolve).on('error', (error: NodeJS.ErrnoException) => {
-      // A service may refuse and close before it has read everything; a stopped one refuses all.
+      // A service may refuse a request and close before it has read all of it; a stopped service refuses all.
       if (error.code === 'ECONNREFUSED') reject(error)
     })
     socket.setTimeout(HANGS, () =>
@@ -55,7 +55,7 @@ export async function exchange(
   return received
 }
 
-/** Reads the complete HTTP/1.1 responses at the beginning of some bytes. */
+/** Reads the complete HTTP/1.1 responses at the beginning of bytes. */
 export function readResponses(bytes: Buffer): RawResponse[] {
   const text = bytes.toString('latin1')
   const responses: RawResponse[] = []

@@ -1,5 +1,5 @@
-// Reads JSON of unknown shape.
-/** The properties of an object or an array; none of anything else. */
+// Reads objects and lists of unknown shape.
+/** The properties of an object or an array; none for other values. */
 export function fields(value: unknown): Record<string, unknown> {
   return Object.assign<Record<string, unknown>, unknown>({}, value)
 }

@@ -1,12 +1,12 @@
 // Reads and writes JSON with exact integers.
-/** Writes JSON. Each bigint becomes an exact number. */
+/** Writes JSON. A bigint becomes an exact number. */
 export function stringify(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member,
   )
 }
 
-/** Parses JSON; an integer that a `number` can't hold is a `bigint`. */
+/** Parses JSON; an integer beyond a `number` is a `bigint`. */
 export function parse(text: string): unknown {
   return JSON.parse(
     text,
@@ -17,7 +17,7 @@ export function parse(text: string): unknown {
   )
 }
 
-/** An integer as a `number` if it fits. */
+/** An integer as a `number`, if it fits. */
 export const toInteger = (value: bigint) =>
   Number.isSafeInteger(Number(value)) ? Number(value) : value
 

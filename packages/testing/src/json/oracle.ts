@@ -1,9 +1,9 @@
-// JSON (RFC 8259) a second time, by tokens and without JSON.parse, to compare packages/engine/src/http/json.ts with.
+// A second reader of JSON (RFC 8259), by tokens and without JSON.parse, to compare packages/engine/src/http/json.ts with.
 import { isUtf8 } from 'node:buffer'
 
-/** For refused bytes. */
+/** Stands for refused bytes. */
 export const REFUSED = Symbol('refused')
-/** For bytes with no promise: the depth of the stack is nobody's promise. */
+/** Stands for bytes which may be read or refused: nobody promises the end of the stack. */
 export const EITHER = Symbol('either')
 
 const MOST_LEVELS = 500
@@ -16,7 +16,7 @@ const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 class Fault extends Error {}
 class TooDeep extends Error {}
 
-/** The required result of `parseJson` for bytes: a value, `REFUSED` or `EITHER`. */
+/** The right result of `parseJson` for bytes: a value, `REFUSED` or `EITHER`. */
 export function expectedOf(bytes: Uint8Array): unknown {
   try {
     if (!isUtf8(bytes)) throw new Fault()
@@ -44,7 +44,7 @@ function* tokensOf(text: string): Generator<string, undefined> {
 
 const next = (tokens: Tokens): string => tokens.next().value ?? ''
 
-/** The value from a token on. */
+/** The value beginning with a token. */
 function valueAt(tokens: Tokens, token: string, level: number): unknown {
   if (level > MOST_LEVELS) throw new TooDeep()
   if (token === '[') return itemsOf(tokens, ']', (first) => valueAt(tokens, first, level + 1))
@@ -87,12 +87,12 @@ function stringOf(token: string): string {
         ? (ESCAPED[letter] ?? letter)
         : String.fromCharCode(parseInt(digits, 16))
     })
-  // As JSON between systems must have it (RFC 7493, section 2.1).
+  // A surrogate must have its other half (RFC 7493, section 2.1).
   if (!string.isWellFormed()) throw new Fault()
   return string
 }
 
-/** The value of a number, from its significant digits: digits right of the point make a fraction. */
+/** The value of a number: digits right of the point, zeros left out, make a fraction. */
 function numberOf(token: string): number | bigint {
   const rounded = Number(token)
   if (!Number.isFinite(rounded)) throw new Fault()
@@ -105,7 +105,7 @@ function numberOf(token: string): number | bigint {
   return isExact ? Number(integer) : integer
 }
 
-/** The significant digits of a number, and the number of zeros behind them: negative for a fraction. */
+/** The digits of a number without its last zeros, and the number of these zeros: negative for a fraction. */
 function decimalOf(token: string): { digits: string; zeros: number } {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:e(.*))?$/i.exec(token) ?? []

@@ -1,9 +1,9 @@
-// How a body is written, by its media type.
+// Writes bodies by their media type, valid and invalid ones.
 import { expectedOf, REFUSED } from '../json/oracle.ts'
 import type { Operation } from '../contract/contract.ts'
 import { stringify } from '../json/json.ts'
 import { isBytes, isJson } from '../http/media-types.ts'
-import { ownSchemas } from '../schemas/members.ts'
+import { ownSchemas } from '../schemas/property-schemas.ts'
 import { samplesOf } from '../schemas/arbitrary.ts'
 import {
   faultsOf,
@@ -20,13 +20,13 @@ export type Body = NonNullable<Operation['body']>
 
 const BOUNDARY = 'the-end-of-a-part'
 
-/** The `Content-Type` of a body: a certain type where the contract has a range. */
+/** The `Content-Type` of a body: a concrete type where the contract has a range. */
 export function contentTypeOf({ type }: Pick<Body, 'type'>): string {
   if (/^multipart\//i.test(type)) return `${type}; boundary=${BOUNDARY}`
   return type.replace('*/*', 'application/octet-stream').replace('/*', '/x-any')
 }
 
-/** Writes a value of a body: an object of a form as its fields, and a string unchanged if the body is no JSON. */
+/** Writes the value of a body: the object of a form as its fields, and a string as it is if the body is not JSON. */
 export function written({ type, schema }: Pick<Body, 'type' | 'schema'>, value: unknown): string {
   if (isJson(type)) return stringify(value)
   const toText = (field: unknown) => (typeof field === 'string' ? field : stringify(field))
@@ -57,8 +57,8 @@ function isFile(schema: Schema, name: string): boolean {
 }
 
 /**
- * Whether a value can be sent as a body. A form has no null and no list in a list. The length of a file is counted in
- * bytes, so it has ASCII only.
+ * Whether a value can be sent as a body. A form has no null and no list in a list. A file has ASCII only, because its length
+ * is counted in bytes.
  */
 export function isWritable(body: Body, value: unknown): boolean {
   if (Buffer.byteLength(written(body, value)) > body.limit) return false
@@ -73,7 +73,7 @@ export function isWritable(body: Body, value: unknown): boolean {
 
 const isAscii = (value: unknown) => typeof value !== 'string' || !/[^\0-\x7F]/.test(value)
 
-/** A body unlike a valid one, and the status of its answer; undefined: it is accepted. */
+/** A changed body, and the status of its answer; undefined if it is accepted. */
 interface Sent {
   readonly label: string
   readonly text: string
@@ -81,8 +81,8 @@ interface Sent {
 }
 
 /**
- * Valid and invalid strings for a body of JSON: its values, changed at every place.
- * @returns also the rules without a violation, and why
+ * Valid and invalid bodies of JSON: valid values, changed at every place.
+ * @returns also the rules without a violation, and the reasons
  */
 export function textsOfBody(body: Body) {
   const { schema, examples, limit } = body

@@ -1,4 +1,4 @@
-// Gets the cursors of a list, page by page.
+// Collects the cursors of a list.
 import fc from 'fast-check'
 import type { Operation } from '../contract/contract.ts'
 import type { Answer, Call } from '../http/call.ts'
@@ -7,12 +7,12 @@ import { exampleOf, inputsOf, toCall, withTexts } from './requests.ts'
 
 type Send = (request: Call) => Promise<Answer>
 
-/** The most pages to ask for. */
+/** The most pages to request. */
 const MOST = 10
 
 /**
  * The cursors in the Links of a list, page by page; none if the operation takes no cursor.
- * @param ordered the operations in order: valid inputs of those before the list make its items
+ * @param ordered the operations in order: the ones before the list make its items
  * @param send sends a request of one caller
  */
 export async function cursorsOf(

@@ -1,14 +1,14 @@
-// Reads and writes object parameters: they are sent as the names and strings of their properties.
+// Parameters which are objects: they are sent as the names and the strings of their properties.
 import type { Parameter } from '../contract/contract.ts'
 import { stringify } from '../json/json.ts'
 import { firstReading, itemsOf, readingsOf, typesOf } from '../schemas/readings.ts'
-import { ownSchemas } from '../schemas/members.ts'
+import { ownSchemas } from '../schemas/property-schemas.ts'
 import { isObject, isValid, optionsOf, type Schema } from '../schemas/schemas.ts'
 
-/** Whether a parameter is an object that is sent by its properties. */
+/** Whether a parameter is an object, sent by property. */
 export const isOfMembers = ({ sentAs }: Parameter) => sentAs !== undefined && sentAs !== 'json'
 
-/** Whether an object is one string. */
+/** Whether an object is sent as one string. */
 const isOneText = ({ sentAs }: Parameter) => sentAs === 'pairs' || sentAs === 'assignments'
 
 /** A name and a string for each property, or for each item of a property. */
@@ -18,7 +18,7 @@ export function textsOfMembers(object: Record<string, unknown>): string[] {
   )
 }
 
-/** A string unchanged, and anything else as JSON. */
+/** A string as it is, and anything else as JSON. */
 const textOf = (value: unknown) => (typeof value === 'string' ? value : stringify(value))
 
 /** Names with their strings. @param texts a name and a string in turn */
@@ -30,7 +30,7 @@ export function inPairs(texts: readonly string[]): (readonly [name: string, text
   })
 }
 
-/** Whether the names of an object can be sent. In a query they may belong to something else. */
+/** Whether the names of an object can be sent. In a query they may belong to another parameter. */
 export function canHaveNames(parameter: Parameter, texts: readonly string[]): boolean {
   const { sentAs, names, reserved } = parameter
   if (!isOfMembers(parameter) || isOneText(parameter)) return true
@@ -41,7 +41,7 @@ export function canHaveNames(parameter: Parameter, texts: readonly string[]): bo
   return isFree && (parameter.isOpen || sent.some(([name]) => names.includes(name)))
 }
 
-/** The object in strings; undefined if they are none. */
+/** The object of strings; undefined if they are none. */
 export function readObject(
   parameter: Parameter,
   texts: readonly string[],
@@ -65,13 +65,13 @@ export function readObject(
   return Object.fromEntries(entries)
 }
 
-/** In a query, only an object that allows any name has undescribed names. */
+/** The service ignores the undescribed names of an object in a query, unless it may have any name. */
 function isOwn({ sentAs, isOpen, names }: Parameter) {
   return ([name]: readonly [string, string?]) =>
     sentAs !== 'members' || isOpen || names.includes(name)
 }
 
-/** The value of a property's strings; undefined if there are several, and it is no list. */
+/** The value of a property's strings; undefined for several, if it is no list. */
 function readMember(parameter: Parameter, name: string, texts: readonly string[]): unknown {
   const schemas = optionsOf(parameter.schema)
     .flatMap((part) => ownSchemas(part, name))

@@ -1,4 +1,4 @@
-// Makes valid and invalid strings for a parameter.
+// Valid and invalid strings for parameters.
 import type { Parameter } from '../contract/contract.ts'
 import { expectedOf, REFUSED } from '../json/oracle.ts'
 import { parse, stringify } from '../json/json.ts'
@@ -8,7 +8,7 @@ import { samplesOf } from '../schemas/arbitrary.ts'
 import { faultsOf, isObject } from '../schemas/schemas.ts'
 import { NEVER_VIOLATED, type Skipped, violationsOf } from '../schemas/violations.ts'
 
-/** Spellings of numbers and booleans that some parsers accept, but JSON does not, or not for an integer. */
+/** Spellings of numbers and booleans which some parsers accept, and JSON refuses, or refuses for an integer. */
 const SPELLINGS = [
   ...[
     '0x10',
@@ -36,7 +36,7 @@ export type Texts = readonly string[]
 export const isList = ({ schema, sentAs }: Parameter) =>
   sentAs === undefined && typesOf(schema).has('array')
 
-/** The strings for a value: none if it can't be sent. */
+/** The strings of a value; none if it can't be sent. */
 export function textsFor(parameter: Parameter, value: unknown): Texts {
   if (parameter.sentAs === 'json') return [stringify(value)]
   if (isOfMembers(parameter)) return isObject(value) ? textsOfMembers(value) : []
@@ -45,9 +45,9 @@ export function textsFor(parameter: Parameter, value: unknown): Texts {
 }
 
 /**
- * Valid and invalid strings for a parameter: its values, its values changed at every place, and odd spellings. A cursor that
- * no list has given is not among the valid ones.
- * @returns also the rules without a violation, and why
+ * Valid and invalid strings for a parameter: its values, its values changed at every place, and odd spellings. Cursors are
+ * not among the valid ones: only a list can give one.
+ * @returns also the rules without a violation, and the reasons
  */
 export function textsOf(parameter: Parameter) {
   const values = [...parameter.examples, ...samplesOf(parameter.schema, 10)]
@@ -64,7 +64,7 @@ export function textsOf(parameter: Parameter) {
   const isText = [parameter.schema, ...itemsOf(parameter.schema)].some((schema) =>
     typesOf(schema).has('string'),
   )
-  // Any string is a string, and a list of one. A parameter that is sent by its properties is an object.
+  // Any string is a string, and a list of one. A parameter sent by property is an object.
   const isAlwaysKept = ({ rule, reason }: Skipped) =>
     rule.endsWith('/type') && (isText || (isOfMembers(parameter) && reason === NEVER_VIOLATED))
   return {
@@ -73,7 +73,7 @@ export function textsOf(parameter: Parameter) {
   }
 }
 
-/** Whether strings can be sent. An empty list, and an empty object, can't. */
+/** Whether strings can be sent: an empty list and an empty object can't. */
 export function canBeSent(parameter: Parameter, texts: Texts): boolean {
   const isShort = encodeURIComponent(texts.join().toWellFormed()).length <= MAX_BYTES
   if (texts.length === 0 || !isShort || !canHaveNames(parameter, texts)) return false
@@ -84,8 +84,8 @@ export function canBeSent(parameter: Parameter, texts: Texts): boolean {
 const MAX_BYTES = 12_000
 
 /**
- * Whether a string can be sent as a parameter. A path segment can't be empty, nor `.` or `..`, which clients remove (RFC 3986,
- * section 5.2.4). A header is a Latin-1 line.
+ * Whether a string can be sent as a parameter. A path segment can't be empty, `.` or `..`, which clients remove (RFC 3986,
+ * section 5.2.4). A header is a line of Latin-1.
  */
 export function isSendable(parameter: Parameter, text: string): boolean {
   const isShort = text.length < 3000 && encodeURIComponent(text.toWellFormed()).length <= MAX_BYTES
@@ -95,7 +95,7 @@ export function isSendable(parameter: Parameter, text: string): boolean {
   return isShort && /^([!-~\x80-\xFF]([\t -~\x80-\xFF]*[!-~\x80-\xFF])?)?$/.test(text)
 }
 
-/** Whether a parameter is a cursor: its schema can't say which strings came from a list. */
+/** Whether a parameter is a cursor. Its schema allows more strings than a list gives. */
 export const isCursor = ({ in: place, name }: Parameter) => place === 'query' && name === 'cursor'
 
 /** Whether strings are valid for a parameter. */
@@ -116,7 +116,7 @@ function faultsIn(parameter: Parameter, texts: Texts): ReturnType<typeof faultsO
   return faults.some((faultsOfValue) => faultsOfValue.length === 0) ? [] : faults.flat()
 }
 
-/** The value of an object or JSON parameter; a symbol, which is not valid, if the strings are neither. */
+/** The value of an object or JSON parameter; for malformed strings a symbol, which no schema allows. */
 function valueOf(parameter: Parameter, texts: Texts): unknown {
   if (parameter.sentAs !== 'json') return readObject(parameter, texts) ?? REFUSED
   const [text = '', ...others] = texts
@@ -125,8 +125,8 @@ function valueOf(parameter: Parameter, texts: Texts): unknown {
 }
 
 /**
- * An invalid string for a request whose guard comes first; any string if there is none. A path that is not UTF-8
- * has no operation, so it never gets to a guard.
+ * An invalid string, to see whether the guard comes before the parameter; any string if none is invalid. A path other than
+ * UTF-8 has no operation, and never reaches a guard.
  */
 export function faultFor(parameter: Parameter): Texts {
   const isRouted = (sent: Texts) => parameter.in !== 'path' || sent.join().isWellFormed()

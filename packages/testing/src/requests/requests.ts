@@ -1,4 +1,4 @@
-// Makes valid inputs of an operation, and requests of them.
+// Makes the requests of an operation: examples, and valid inputs.
 import fc from 'fast-check'
 import { contentTypeOf, isWritable, written } from './bodies.ts'
 import type { Operation, Parameter } from '../contract/contract.ts'
@@ -17,7 +17,7 @@ export interface Input {
 /** The methods in the order in which the examples of a contract work. */
 const ORDER = [['POST', 'PUT'], ['PATCH'], ['GET'], ['DELETE']]
 
-/** Sorts operations by method: POST and PUT first, DELETE last. Otherwise they keep the order of the document. */
+/** Sorts operations by method: POST and PUT first, DELETE last, otherwise in the order of the document. */
 export function inOrder(operations: readonly Operation[]): Operation[] {
   const rank = ({ method }: Operation) => ORDER.findIndex((methods) => methods.includes(method))
   return operations.toSorted((a, b) => rank(a) - rank(b))
@@ -51,10 +51,10 @@ export function toCall(
   }
 }
 
-/** A part of a request with a parameter. */
+/** A parameter in a request: in its path, query or headers. */
 type SentPart = Pick<Parameter, 'in' | 'name'> & { readonly text: string }
 
-/** The parts of a request with a parameter. */
+/** Writes a parameter into a request. */
 function sentFor(parameter: Parameter, texts: Texts): SentPart[] {
   const { in: place, name, sentAs } = parameter
   const encoded = (text: string) => ENCODERS[place]?.(text) ?? text
@@ -73,7 +73,7 @@ function sentFor(parameter: Parameter, texts: Texts): SentPart[] {
   return values.map((text) => ({ in: place, name, text }))
 }
 
-/** In a path, marks are encoded, too: they may part two parameters, or end a path of another operation. */
+/** In a path, punctuation is encoded, too: it may separate parameters, or end a path of another operation. */
 const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
   query: encode,
   cookie: encode,
@@ -109,7 +109,7 @@ function exampleTexts(parameter: Parameter): Texts {
   return sent.find((texts) => canBeSent(parameter, texts)) ?? []
 }
 
-/** The body and the parameters with an example, by the operation. */
+/** By operation: the body, and the strings of parameters, from the examples of the request. */
 const bodies = new WeakMap<Operation, string | undefined>()
 
 function exampleBody(operation: Operation, body: NonNullable<Operation['body']>) {
@@ -121,7 +121,7 @@ function exampleBody(operation: Operation, body: NonNullable<Operation['body']>)
   return text
 }
 
-/** The required parts of a request of which no valid value was made. */
+/** The required parts of a request without a valid value. */
 export function missingIn(operation: Operation): string[] {
   const { texts, body } = exampleOf(operation)
   const missing = [...texts].filter(([parameter, sent]) => parameter.required && sent.length === 0)
@@ -130,8 +130,8 @@ export function missingIn(operation: Operation): string[] {
 }
 
 /**
- * Makes valid inputs of an operation, with and without each optional parameter. A body that is not JSON is its example.
- * @param cursors from a list: others are not valid, whatever the schema says
+ * Makes valid inputs of an operation, with and without each optional parameter. A body other than JSON is its example.
+ * @param cursors given by a list: others are not valid, whatever the schema
  */
 export function inputsOf(
   operation: Operation,
@@ -144,7 +144,7 @@ export function inputsOf(
     const own = example.texts.get(parameter) ?? []
     const sent = arbitraryOf(parameter.schema)
       .map((value) => textsFor(parameter, value))
-      // Few strings are a line of a header by chance.
+      // Few random strings are a line of a header.
       .map((letters) =>
         parameter.in === 'header'
           ? letters.map((text) => text.replaceAll(/[^!-+\--~]/gu, 'x'))
@@ -167,7 +167,7 @@ export function inputsOf(
   })
 }
 
-/** The named examples of an operation, with the answers of the same name. */
+/** The named examples of an operation, each with the answer of the same name. */
 export function namedExamples(operation: Operation) {
   const { body, parameters, responses } = operation
   return [...responses].flatMap(([status, { named }]) =>

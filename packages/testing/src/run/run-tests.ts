@@ -1,5 +1,5 @@
-// `npm test -- <files>`: runs the named tests, or all tests of .taprc, --jobs of them at a time. A file that takes longer
-// than --timeout seconds is ended. At the end it prints the failures, the number of checks, and the time.
+// `npm test -- <files>`: runs the named tests, or all tests in .taprc, --jobs of them at a time. A file is ended after
+// --timeout seconds. At the end it prints failures, the number of checks, and the time.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -14,11 +14,11 @@ import { TestFiles } from './test-files.ts'
 
 /** The options of a run. */
 export interface RunOptions {
-  /** The files that take longest. They begin first: whatever begins late holds up the end. */
+  /** The slowest files. They begin first: a late one would hold up the end. */
   readonly first?: RegExp
 }
 
-/** The used settings of `.taprc`. */
+/** The fields of `.taprc` for a run. */
 interface Settings {
   readonly include: readonly string[]
   /** In seconds. */
@@ -30,10 +30,10 @@ interface Settings {
 const SETTINGS = '.taprc'
 /** The output of `tap build`: tap, with the plugins of `.taprc`. */
 const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
-/** The definition of a service. */
+/** The product of a service. */
 const PRODUCT = 'service/product.ts'
 
-/** Runs the tests of the command line, or all. Sets the exit code of the process. */
+/** Runs the tests named on the command line, or all. Sets the exit code of the process. */
 export async function runTests({ first }: RunOptions = {}): Promise<void> {
   const settings = readSettings()
   const { values, positionals } = parseArgs({
@@ -76,12 +76,12 @@ function buildTap(): void {
 }
 
 /**
- * Names each declared status of the service without a test. A status that only a method decides needs a test of the service:
- * as long as there is none, nothing is demanded.
+ * Names each declared status which no test has produced. Some need tests written for the service: as long as there are none,
+ * nothing is demanded.
  */
 async function hasAllStatuses(files: readonly string[]): Promise<boolean> {
   if (!existsSync(PRODUCT)) return true
-  const { product } = (await import(resolve(PRODUCT))) as { product: Product } // as its door says
+  const { product } = (await import(resolve(PRODUCT))) as { product: Product } // `product.ts` exports it
   const missing = await missingStatuses(product)
   for (const text of missing) console.error(text)
   const hasOwn = files.some((file) => basename(file) !== 'contract.test.ts')

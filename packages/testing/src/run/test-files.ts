@@ -1,16 +1,16 @@
-// Runs files of tests, each as a process, and reports what they print in the format TAP.
+// Runs test files, each as a process, and reads their output in the format TAP.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
 /** The most checks of a file to name. */
 const MOST = 40
-/** Node keeps compiled code here: test files share most of their code. */
+/** The folder of Node's compiled code: most code of one test file is used by the next one, too. */
 const COMPILED = `${process.cwd()}/node_modules/.cache`
 
 interface Options {
   readonly first: RegExp | undefined
-  /** How long a file may take. */
+  /** The most seconds of a file. */
   readonly seconds: number
 }
 
@@ -19,7 +19,7 @@ export class TestFiles {
   readonly #seconds: number
   /** The output of failed files, line by line. */
   readonly #failed = new Map<string, string[]>()
-  /** The files with a finished test that is not marked as `todo`. */
+  /** Files with a test other than `todo`. */
   readonly #written = new Set<string>()
   #left: string[]
   #checks = 0
@@ -35,12 +35,12 @@ export class TestFiles {
     return this.#failed.size === 0
   }
 
-  /** The files with a test that is not marked as `todo`. */
+  /** The files with a written test: `todo` is none. */
   get written(): ReadonlySet<string> {
     return this.#written
   }
 
-  /** Runs the files. @param jobs how many at a time */
+  /** Runs the files. @param jobs the number at a time */
   async run(jobs: number): Promise<void> {
     await Promise.all(Array.from({ length: jobs }, () => this.#work()))
   }
@@ -76,10 +76,10 @@ export class TestFiles {
     if (child.exitCode !== 0) this.#failed.set(file, report.split('\n'))
   }
 
-  /** Prints the failures, the number of checks, and the time. */
+  /** Prints failures, the number of checks, and the time of the process. */
   report(): void {
     for (const [file, lines] of this.#failed) {
-      // A comment of a test may say which seed it had.
+      // A comment of a test may have its seed.
       const report = lines.filter((line) => !/^ *(ok \d|# Subtest|1\.\.|TAP|$)/.test(line))
       console.log(`\n${file}\n${report.slice(0, 20 * MOST).join('\n')}`)
     }

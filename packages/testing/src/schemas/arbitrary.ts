@@ -1,7 +1,7 @@
 // Makes valid values of a schema.
 import fc, { type GeneratorValue } from 'fast-check'
 import { stringify } from '../json/json.ts'
-import { isNever, memberSchemas } from './members.ts'
+import { isNever, memberSchemas } from './property-schemas.ts'
 import { type All, ASCII, matching, NONE, numbersOf, scalar } from './scalars.ts'
 import {
   fields,
@@ -15,25 +15,25 @@ import {
   type Schema,
 } from './schemas.ts'
 
-/** How often a valid value of the whole is tried, and of a part. */
+/** The number of tries for a valid whole value, and for a part. */
 const TRIES = { whole: 60, part: 8 }
-/** How many parts of a value are tried in all. */
+/** The number of tries for all parts of a value together. */
 const MAX_TRIES = 3000
-/** The parts, and the levels, after which a value gets no optional property; and the most optional ones. */
+/** From so many parts or levels on, a value has no optional property; and the most optional properties. */
 const ENOUGH = { parts: 100, levels: 12, members: 30, series: 12 }
 /** The most optional items of a valid value. */
 const LONGEST_LIST = 100
 
-/** The state while one value is made. */
+/** The state of making one value. */
 interface Draft {
   readonly choose: GeneratorValue
   tries: number
   parts: number
-  /** How often each schema was used in values of the same series: the least used comes first. */
+  /** The uses of each schema in one series of values: the least used one comes first. */
   readonly uses?: Map<unknown, number>
 }
 
-/** Makes valid values of a schema; undefined, if `samplesOf` has none. */
+/** Makes valid values of a schema; undefined if `samplesOf` has none. */
 export function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
   return fc.gen().map((choose) => {
     const value = valueOf(schema, choose)
@@ -43,7 +43,7 @@ export function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
 
 const anySample = remembered((schema: Schema) => samplesOf(schema, 20)[0])
 
-/** A few valid values, the same in each run. None if none is found. */
+/** A few valid values, the same in each run; none if none is found. */
 export function samplesOf(schema: Schema, count = 1): unknown[] {
   const uses = new Map<unknown, number>()
   const values = fc.gen().map((choose) => valueOf(schema, choose, uses))
@@ -51,13 +51,13 @@ export function samplesOf(schema: Schema, count = 1): unknown[] {
   return samples.filter((value) => value !== NONE).slice(0, count)
 }
 
-/** A valid value of a schema, or NONE. It is a copy, because fast-check adds a method to objects. */
+/** A valid value of a schema, or NONE. A copy, because fast-check adds a method to objects. */
 function valueOf(schema: Schema, choose: GeneratorValue, uses?: Draft['uses']): unknown {
   const value = make([schema], { choose, tries: 0, parts: 0, ...(uses && { uses }) }, 0)
   return value === NONE ? NONE : structuredClone(value)
 }
 
-/** Makes a value for all of these schemas, or NONE. */
+/** Makes a value which fits all schemas, or NONE. */
 function make(schemas: readonly unknown[], draft: Draft, level: number): unknown {
   const objects = schemas.filter(isObject)
   for (let left = level === 0 ? TRIES.whole : TRIES.part; left > 0; left -= 1) {
@@ -69,7 +69,7 @@ function make(schemas: readonly unknown[], draft: Draft, level: number): unknown
   return NONE
 }
 
-/** Makes a value that may fit all of these schemas. */
+/** Makes a candidate: a value which may fit all schemas. */
 function attempt(schemas: readonly Schema[], draft: Draft, level: number): unknown {
   draft.parts += 1
   const { choose, uses } = draft
@@ -84,7 +84,7 @@ function attempt(schemas: readonly Schema[], draft: Draft, level: number): unkno
   return typed(parts, valuesOf, draft, level)
 }
 
-/** Makes a value of one of its possible types. */
+/** Makes a value of an allowed type. */
 function typed(parts: readonly Schema[], valuesOf: All, draft: Draft, level: number): unknown {
   const { choose } = draft
   const types = typesIn(valuesOf)
@@ -95,7 +95,7 @@ function typed(parts: readonly Schema[], valuesOf: All, draft: Draft, level: num
   return choose(scalar(type, valuesOf))
 }
 
-/** The schemas of a value with one alternative of each `oneOf`, `anyOf` and `if`. */
+/** The schemas for one alternative of each `oneOf`, `anyOf` and `if`. */
 function chosenParts(schemas: readonly Schema[], { choose, uses }: Draft): Schema[] {
   const parts = schemas.flatMap(partsOf)
   const add = (schema: unknown) => {
@@ -116,7 +116,7 @@ function chosenParts(schemas: readonly Schema[], { choose, uses }: Draft): Schem
 const usesOf = (schema: unknown, uses: Map<unknown, number>) =>
   uses.get(isObject(schema) ? (referred(schema) ?? schema) : schema) ?? 0
 
-/** In a series, the least used alternative, or else the chosen one. */
+/** In a series the least used alternative, otherwise the chosen one. */
 function inTurn(chosen: unknown, options: readonly unknown[], uses?: Draft['uses']): unknown {
   if (uses === undefined) return chosen
   const least = Math.min(...options.map((option) => usesOf(option, uses)))
@@ -127,7 +127,7 @@ function inTurn(chosen: unknown, options: readonly unknown[], uses?: Draft['uses
 
 const conditions = (part: Schema) => [[part['if'], part['then']], [part['else']]]
 
-/** The possible types of a value: the types of each schema with types. */
+/** The types allowed by all schemas. */
 function typesIn(valuesOf: All): string[] {
   const lists = valuesOf('types').map((types) => listOf(types).map(String))
   const [first, ...others] = lists
@@ -137,7 +137,7 @@ function typesIn(valuesOf: All): string[] {
   return [...new Set(types)].filter((type) => others.every((list) => fits(type, list)))
 }
 
-/** Whether values of a type may have one of these types. */
+/** Whether values of a type may be of one of the others. */
 export const fits = (type: string, types: readonly string[]) =>
   types.includes(type) ||
   (type in RANGES && types.some((numeric) => numeric in RANGES || numeric === 'number'))
@@ -159,7 +159,7 @@ function inferredTypes(valuesOf: All): string[] {
 const pick = <Item>(choose: GeneratorValue, list: readonly Item[]) =>
   list[choose(fc.nat, list.length - 1)]
 
-/** Whether a value has only required properties and items. */
+/** Whether a value gets only required properties and items. */
 const isEnough = ({ parts }: Draft, level: number) => parts > ENOUGH.parts || level > ENOUGH.levels
 
 function array(valuesOf: All, draft: Draft, level: number): unknown {
@@ -181,7 +181,7 @@ function array(valuesOf: All, draft: Draft, level: number): unknown {
   return distinct.length < least ? NONE : distinct
 }
 
-/** A number of items; undefined if no number is right. */
+/** A number of items; undefined if none is allowed. */
 function lengthOfList(valuesOf: All, draft: Draft, level: number): number | undefined {
   const { choose } = draft
   const least = Math.max(0, ...numbersOf(valuesOf, 'minItems'))
@@ -196,7 +196,7 @@ function lengthOfList(valuesOf: All, draft: Draft, level: number): number | unde
   return choose(fc.nat, Math.max(0, greatest - least)) + least
 }
 
-/** The schemas of each item, and in turn the schemas for some item. */
+/** The schemas of an item: those of all items, and in turn one of `contains`. */
 function itemSchemas(valuesOf: All, index: number, { choose }: Draft): unknown[] {
   const lists = valuesOf('prefixItems').map(listOf)
   const ofPrefix = lists.flatMap((list) => (index < list.length ? [list[index]] : []))
@@ -232,13 +232,13 @@ function object(parts: readonly Schema[], valuesOf: All, draft: Draft, level: nu
   const count = Math.max(least - members.size, Math.min(more, most - members.size))
   for (let left = count; left > 0; left -= 1) {
     const name = otherName(valuesOf, draft, level)
-    // Ajv takes an inherited property for an evaluated one.
+    // For Ajv, a property inherited by all objects is evaluated.
     if (typeof name === 'string' && !(name in {}) && !members.has(name)) add(name)
   }
   return Object.fromEntries(members)
 }
 
-/** Some optional properties: none, a few, or more. In a series, the least used ones. */
+/** Some optional properties: none, a few, or more. In a series the least used ones. */
 function someOf(names: readonly string[], parts: readonly Schema[], draft: Draft): string[] {
   const { choose, uses } = draft
   if (names.length === 0) return []
@@ -252,7 +252,7 @@ function someOf(names: readonly string[], parts: readonly Schema[], draft: Draft
   return turned.filter(() => choose(fc.nat, 3) < share).slice(0, ENOUGH.members)
 }
 
-/** Names of properties, and the names that these require. */
+/** Names of properties, with those they depend on. */
 function withDependents(names: readonly string[], valuesOf: All): string[] {
   const wanted = new Set(names)
   for (const name of wanted)
@@ -263,7 +263,7 @@ function withDependents(names: readonly string[], valuesOf: All): string[] {
 
 const TEXT: Schema = { types: ['string'] }
 
-/** A name outside of `properties`, or NONE. */
+/** The name of a property not described by the schema, or NONE. */
 function otherName(valuesOf: All, draft: Draft, level: number): unknown {
   const names = valuesOf('propertyNames').filter(isObject)
   const patterns = valuesOf('patternProperties').flatMap((members) => Object.keys(fields(members)))

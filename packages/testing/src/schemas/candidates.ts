@@ -1,16 +1,16 @@
-// Makes replacements for a part of a value, which violate a rule of its schema.
+// Makes candidates: values to replace a part of a valid value, in order to violate a rule of its schema.
 import { toInteger } from '../json/json.ts'
-import { ownSchemas } from './members.ts'
+import { ownSchemas } from './property-schemas.ts'
 import { samplesOf } from './arbitrary.ts'
 import { fields, isObject, isValid, listOf, RANGES, type Schema } from './schemas.ts'
 
 /** A rule of a schema: a keyword, or a name of `required` or `dependentRequired`. */
 export interface Rule {
-  /** Where it stands. The target of a reference stands where the first reference to it does. */
+  /** Its place. The target of a reference has the place of the first reference. */
   readonly pointer: string
   readonly schema: Schema
   readonly keyword: string
-  /** A required property, and the property that requires it. */
+  /** A required property, and the one it is required beside. */
   readonly name?: string
   readonly beside?: string
 }
@@ -22,10 +22,10 @@ const TEXTS = [
   ...['', ' ', 'x', 'X', 'É', '7', '-', '_', '!', 'a b', 'null', '日本', '(', '\0', '\n', '\uD800'],
   ...['\uDFFF', '🌱'],
 ]
-/** A value of each type, and odd ones: they replace a part of a valid value, for any schema. */
+/** A value of each type, and odd ones, for any schema. */
 export const ODD = [null, true, false, 0, 1, -1, 1.5, ...TEXTS, [], {}]
 
-/** The values of a part that may violate a rule, or are just valid. */
+/** Values which may violate a rule, or are just valid. */
 export function candidatesFor(rule: Rule, value: unknown): unknown[] {
   const { schema, keyword } = rule
   const bound = schema[keyword]
@@ -41,7 +41,7 @@ export function candidatesFor(rule: Rule, value: unknown): unknown[] {
 
 const REQUIRED = ['required', 'dependentRequired']
 
-/** An object without a required property, but with the property that requires it. */
+/** An object without a required property, but with the one it is required beside. */
 function withoutMember({ schema, name = '', beside = '' }: Rule, value: unknown): unknown[] {
   if (!isObject(value)) return []
   const { [name]: _, ...rest } = value
@@ -83,11 +83,11 @@ const OF_ANY: Readonly<Record<string, (bound: unknown, value: unknown) => unknow
   },
 }
 
-/** Values that differ a little from one. */
+/** Values near another one. */
 const near = (value: unknown): unknown[] =>
   typeof value === 'string' ? [`${value}x`, value.toUpperCase(), value.toLowerCase()] : []
 
-/** An object with the properties of another one. */
+/** An object with the properties of another one added. */
 const joined = (value: unknown, second: unknown) =>
   isObject(value) && isObject(second) ? [{ ...value, ...second }] : []
 
@@ -114,7 +114,7 @@ const OF_TEXTS: Readonly<Record<string, TextChange>> = {
   maxLength: (text, bound) => textsOf(text, [bound, bound + 1]),
 }
 
-/** Strings of some lengths, of characters of a string, and of characters beyond 16 bits. */
+/** Strings of some lengths, made of the valid one, and of characters beyond 16 bits. */
 function textsOf(text: string, lengths: readonly number[]): string[] {
   const right = lengths.filter((length) => length >= 0 && length <= LONGEST.text)
   return right.flatMap((length) => {
@@ -149,7 +149,7 @@ const OF_LISTS: Readonly<Record<string, ListChange>> = {
   },
 }
 
-/** A list with as many items: its items again, or a valid one. */
+/** A list with so many items: its items repeated, or a valid one. */
 function repeated(items: readonly unknown[], schema: Schema, length: number): unknown[] {
   const own = fields(schema['items'])
   const samples = items.length > 0 ? items : [...samplesOf(own), null].slice(0, 1)
@@ -177,7 +177,7 @@ const OF_OBJECTS: Readonly<Record<string, ObjectChange>> = {
   },
 }
 
-/** An object with one property renamed. */
+/** An object with a further property. */
 export function withOthers(object: Record<string, unknown>): unknown[] {
   const names = ['another', '', ...Object.keys(object).map((name) => name.toUpperCase())]
   return names.map((name) => ({ ...object, [name]: Object.values(object)[0] ?? 1 }))

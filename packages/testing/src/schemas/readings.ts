@@ -1,9 +1,9 @@
-// Reads strings as values, by a schema.
+// Reads strings as values of a schema.
 import { toInteger } from '../json/json.ts'
 import { fits } from './arbitrary.ts'
 import { isObject, isValid, listOf, optionsOf, partsOf, RANGES, type Schema } from './schemas.ts'
 
-/** Lists of strings: each string is the first of its possible types, or all are of one type. */
+/** Lists of strings: each string is the first possible value, or all are of one type. */
 export function listsOf(schema: Schema, texts: readonly string[]): unknown[] {
   const items = itemsOf(schema)
   const first = texts.map((text, index) => firstReading(itemsOf(schema, index), text))
@@ -14,7 +14,7 @@ export function listsOf(schema: Schema, texts: readonly string[]): unknown[] {
   ]
 }
 
-/** The first reading of a string that one of the schemas allows. */
+/** The first reading of a string allowed by one of the schemas. */
 export function firstReading(schemas: readonly Schema[], text: string): unknown {
   const readings = schemas.flatMap((schema) => readingsOf(schema, text))
   const valid = readings.find((value) => schemas.some((schema) => isValid(schema, value)))
@@ -36,7 +36,7 @@ export const readingOf = (schema: Schema, text: string) => {
   return readings.find((value) => isValid(schema, value)) ?? readings[0]
 }
 
-/** The possible values of a string by a schema: an integer, in decimal digits only, a number, a boolean, or the string itself. */
+/** The possible values of a string: an integer of decimal digits only, a number, a boolean, or the string itself. */
 export function readingsOf(schema: Schema, text: string): unknown[] {
   const types = typesOf(schema)
   const isNumber = ['number', ...Object.keys(RANGES)].some((type) => types.has(type))
@@ -49,7 +49,7 @@ export function readingsOf(schema: Schema, text: string): unknown[] {
   return isText || values.length === 0 ? [...values, text] : values
 }
 
-/** The types of a schema's values, in one alternative or another. */
+/** The types allowed by a schema, in one alternative or another. */
 export function typesOf(schema: Schema): Set<string> {
   const possible = optionsOf(schema).flatMap(({ types, enum: values, const: only }) => {
     const listed = only === undefined ? listOf(values) : [only]

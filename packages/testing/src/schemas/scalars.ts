@@ -1,9 +1,9 @@
-// Makes strings, numbers and booleans by the rules of their schemas.
+// Makes strings, numbers and booleans by the rules of schemas.
 import fc from 'fast-check'
 import { stringify, toInteger } from '../json/json.ts'
 import { decimalOf, listOf, RANGES, toRegExp } from './schemas.ts'
 
-/** In place of a value where none is found. */
+/** Stands for a value where none is found. */
 export const NONE = Symbol('no valid value')
 
 /** The values of a keyword in all schemas of a value. */
@@ -15,7 +15,7 @@ const OF_SCALARS = [
   ...['types', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   ...['minLength', 'maxLength', 'pattern', 'format'],
 ]
-/** The makers of scalars, by their rules: making them takes a while. */
+/** Makers of scalars, by their rules. Each takes a while to make. */
 const makers = new Map<string, () => fc.Arbitrary<unknown>>()
 
 export function scalar(type: string, valuesOf: All): () => fc.Arbitrary<unknown> {
@@ -90,7 +90,7 @@ function numbers(valuesOf: All): fc.Arbitrary<unknown> {
   return fc.oneof(fc.double({ min, max, noNaN: true }), fc.constantFrom(min, max), span)
 }
 
-/** Makes values of formats that random strings never match. */
+/** Makes values of formats which random strings never match. */
 const FORMATS: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   date: () => dates().map((text) => text.slice(0, 10)),
   'date-time': dates,
@@ -111,7 +111,7 @@ const FORMATS: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   byte: () => fc.base64String(),
 }
 
-/** Strings for many patterns: a password, a name, a date, a version. */
+/** Strings which fit many patterns: of a password, a name, a date, a version. */
 const USUAL = [
   'Aa1!Aa1!Aa1!',
   'a',
@@ -127,7 +127,7 @@ const USUAL = [
   'É',
 ]
 
-/** The longest optional length of a valid string. */
+/** The longest string without need. */
 const LONGEST_TEXT = 10_000
 
 function strings(valuesOf: All): fc.Arbitrary<unknown> {
@@ -152,7 +152,7 @@ function strings(valuesOf: All): fc.Arbitrary<unknown> {
   return fc.oneof(...texts)
 }
 
-/** All characters but halves of those beyond 16 bits. */
+/** All characters without surrogates. */
 const CHARACTERS = fc
   .nat(0x10_ffff - 0x800)
   .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800))
@@ -166,7 +166,7 @@ function resized(text: string, least: number, most: number): string {
   return Array.from(long).slice(0, most).join('')
 }
 
-/** Strings by the patterns that they match. */
+/** Strings by matching pattern. */
 const matched = new Map<string, fc.Arbitrary<string>[]>()
 
 export function matching(pattern: string): fc.Arbitrary<string>[] {
@@ -175,7 +175,7 @@ export function matching(pattern: string): fc.Arbitrary<string>[] {
   return texts
 }
 
-/** Makes strings that match a pattern, or may: fast-check reads neither look-arounds nor `\p`. */
+/** Makes strings which may match a pattern: fast-check reads no lookaround, and no `\p`. */
 function textsLike(pattern: string): fc.Arbitrary<string>[] {
   const readable = [pattern, readableOf(pattern)].flatMap((source) => {
     try {
@@ -187,7 +187,7 @@ function textsLike(pattern: string): fc.Arbitrary<string>[] {
   return [...readable.slice(0, 1), fc.constantFrom(...USUAL)]
 }
 
-/** A pattern without look-arounds, and with ASCII in place of classes of Unicode. */
+/** A pattern without lookaround, and with ASCII in place of classes of Unicode. */
 function readableOf(pattern: string): string {
   const plain = pattern.replaceAll(/\\p\{(\w)\w*(=\w+)?\}/g, (_, kind: string) =>
     kind === 'N' ? '\\d' : '\\w',

@@ -19,23 +19,23 @@ const SINGLE = [
   ...['items', 'contains', 'unevaluatedItems', 'additionalProperties', 'unevaluatedProperties'],
   ...['propertyNames', 'not', 'if', 'then', 'else'],
 ]
-/** Those of them whose schemas are for the value itself, and not for its parts. */
+/** Those with schemas for the value itself, not for its parts. */
 const IN_PLACE = /^(allOf|anyOf|oneOf|dependentSchemas|then|else)$/
-/** Those whose schemas a valid value need not fit. */
+/** Those with schemas which a valid value need not fit. */
 const CONDITIONS = /^(not|if)$/
-/** The keywords that Ajv treats as a rule where they are `false`. */
+/** Those which are a rule for Ajv if they are `false`. */
 const CLOSED = /^(additionalProperties|unevaluated(Properties|Items))$/
-/** The keywords with an unchanged meaning. */
+/** The keywords taken over unchanged. */
 const KEPT =
   /^(enum|const|format|pattern|multipleOf|(min|max)(Length|Items|Contains|Properties)|uniqueItems|required|dependentRequired|examples|default|content(MediaType|Encoding))$/
 
-/** A property that only the other side sends. */
+/** A property which only the other side sends. */
 export type Mark = 'readOnly' | 'writeOnly'
 
 /**
- * Makes the function that reads the schemas of a contract. A reference is followed once, also if it leads back to itself.
- * Its parameters are the schema of the contract, and the mark of the hidden properties: `readOnly` in a
- * request, `writeOnly` in an answer.
+ * Makes the reader of a contract's schemas. A reference is followed once, also if it leads back to itself.
+ * Its parameters are a schema of the contract, and the mark of hidden properties: `readOnly` in a request, `writeOnly` in
+ * an answer.
  */
 export function schemaReader(root: unknown): (node: unknown, mark?: Mark) => Schema {
   const ids = new Map<string, string>()
@@ -97,7 +97,7 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
     return [[key, Object.fromEntries(members)]]
   }
 
-  /** The hidden names in the schemas of a keyword. */
+  /** The hidden properties in the schemas of a keyword. */
   function hiddenBelow(key: string, names: Hidden): Hidden {
     if (IN_PLACE.test(key)) return names
     const needNotFit = names === null || CONDITIONS.test(key)
@@ -120,7 +120,7 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
     return id
   }
 
-  /** The names of a value's properties with the mark. */
+  /** The names of marked properties. */
   function hiddenIn(node: unknown): string[] {
     const members = joint(node).flatMap(({ properties }) => Object.entries(fields(properties)))
     return members.flatMap(([name, member]) => (isMarked(member) ? [name] : []))

@@ -1,4 +1,4 @@
-// JSON Schema a second time, by Ajv, to compare the service with: with integers of 64 bits, and for one of the two sides.
+// A second evaluator of JSON Schema, on Ajv, to compare the service with: it knows integers of 64 bits, and the two sides.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { Product } from '@plant-store/engine'
@@ -8,8 +8,8 @@ import { stringify } from '../json/json.ts'
 export { fields, isObject }
 
 /**
- * A JSON Schema of the values of one side, with the keywords for Ajv. `type` is `types`, in which an integer
- * has its format. The target of `$ref` is `referred(schema)`.
+ * A JSON Schema for one side, with the keywords for Ajv. `types` takes the place of `type`, and has the formats of
+ * integers. The target of `$ref` is `referred(schema)`.
  */
 export type Schema = Readonly<Record<string, unknown>>
 
@@ -27,7 +27,7 @@ export const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: 
   'double-int': [1n - 2n ** 53n, 2n ** 53n - 1n],
 }
 
-/** A pattern works with the flag `u`, or else without it. */
+/** Compiles a pattern with the flag `u`, or else without it. */
 export function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u')
@@ -40,11 +40,11 @@ const ajv = new Ajv2020({
   strict: false,
   allErrors: true,
   validateSchema: false,
-  verbose: true, // an error has the schema that it is of
+  verbose: true, // an error has its schema
   ownProperties: true,
-  loopRequired: 0, // a member with an empty name is required, too
+  loopRequired: 0, // a property with an empty name is required, too
   inlineRefs: false,
-  logger: false, // it says that it does not know a format
+  logger: false, // it would name each unknown format
   code: { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) },
 })
 ajvFormats.default(ajv)
@@ -58,7 +58,7 @@ export function addFormats(formats: Product['formats'] = {}): void {
     ajv.addFormat(name, { type: 'string', validate })
 }
 
-/** Whether a format validates strings. */
+/** Whether a format is checked for strings. */
 export function validatesTexts(format: string): boolean {
   const definition = ajv.formats[format]
   const isOfNumbers = isObject(definition) && definition['type'] === 'number'
@@ -102,7 +102,7 @@ for (const [keyword, isRight] of Object.entries(BOUNDS)) {
   })
 }
 
-// Ajv compares each item with each other one, and can't write a bigint.
+// Ajv compares each pair of items, and can't write a bigint.
 const OF_VALUES: Readonly<Record<string, (rule: unknown, value: unknown) => boolean>> = {
   uniqueItems: (isSet, value) =>
     isSet !== true || !Array.isArray(value) || new Set(value.map(canonical)).size === value.length,
@@ -115,7 +115,7 @@ for (const [keyword, validate] of Object.entries(OF_VALUES)) {
   ajv.addKeyword({ keyword, validate })
 }
 
-/** JSON with the properties of objects in one order. */
+/** JSON with sorted properties. */
 const canonical = (value: unknown): string => stringify(sorted(value))
 
 function sorted(value: unknown): unknown {
@@ -125,7 +125,7 @@ function sorted(value: unknown): unknown {
   return entries.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** The places of int64 in the validated value. An integer without a format beside one has its range. */
+/** The places of int64 in the current value. An integer without a format at such a place has its range. */
 let places = new Set<string>()
 ajv.addKeyword({
   keyword: 'types',
@@ -147,7 +147,7 @@ function isInRange(type: string, value: Numeric, at: string): boolean {
   return isWithin || (type === 'integer' && places.has(at))
 }
 
-/** Ajv's errors of a value; none if it is valid. Integers may be bigints. */
+/** The errors of a value by Ajv; none if it is valid. Integers may be bigints. */
 export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[] {
   const validate = ajv.compile(schema) // Ajv caches compiled schemas
   places = new Set()
@@ -159,16 +159,16 @@ export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[]
 /** Whether a value is valid. */
 export const isValid = (schema: Schema, value: unknown) => faultsOf(schema, value).length === 0
 
-/** Schemas with a `oneOf` in which a schema requires a hidden property. */
+/** Schemas with a `oneOf` which requires a hidden property. */
 const undecided = new WeakSet<object>()
 export const markUndecided = (schema: object) => undecided.add(schema)
 export const isMarkedUndecided = (schema: object) => undecided.has(schema)
-/** A fault below these does not make the whole value invalid. */
+/** An error below these does not make the whole value invalid. */
 const ALTERNATIVE = /\/(anyOf|oneOf|not|if|then|else)(\/|$)/
 
 /**
  * Whether Ajv can't decide on a value: an alternative without its hidden property counts only where no other one matches.
- * Other errors are decided.
+ * Any further error decides.
  */
 export function isUndecided(schema: Schema, value: unknown): boolean {
   const faults = faultsOf(schema, value)
@@ -181,7 +181,7 @@ export function isUndecided(schema: Schema, value: unknown): boolean {
   return isOpen && !faults.some(isDecided)
 }
 
-/** Makes a function that computes a value for an object once, and then returns it again. */
+/** Makes a function which is called once for each object, and then gives the same result again. */
 export function remembered<From extends object, Made>(
   make: (from: From) => Made,
 ): (from: From) => Made {
@@ -195,7 +195,7 @@ export function remembered<From extends object, Made>(
 
 const targets = new Map<unknown, Schema>()
 
-/** Gives the target of a reference a name, by which `$ref` leads to it. It is read later: it may refer to itself. */
+/** Names the target of a reference, for `$ref`. It is read later: it may refer to itself. */
 export function nameTarget(schema: Schema): string {
   const id = `schema-${targets.size}`
   targets.set(id, schema)
@@ -205,21 +205,21 @@ export function nameTarget(schema: Schema): string {
 /** Adds a target to Ajv. */
 export const addTarget = (schema: Schema, id: string) => ajv.addSchema(schema, id)
 
-/** The target of a schema's reference; undefined without one. */
+/** The target of a schema's reference; undefined if it has none. */
 export const referred = ({ $ref }: Schema): Schema | undefined => targets.get($ref)
 
-/** A schema with the target of its reference, and all of their `allOf`: each value must fit all of them. */
+/** A schema, the target of its reference, and their `allOf`: a value must fit all. */
 export function partsOf(schema: Schema): Schema[] {
   const others = [referred(schema), ...listOf(schema['allOf'])].filter(isObject)
   return [schema, ...others.flatMap(partsOf)]
 }
 
-/** All schemas with an effect on a value, in one alternative or another. */
+/** A schema with those of all its alternatives. */
 export function optionsOf(schema: Schema): Schema[] {
   const parts = partsOf(schema)
   const options = parts.flatMap(({ anyOf, oneOf }) => [...listOf(anyOf), ...listOf(oneOf)])
   return [...parts, ...options.filter(isObject).flatMap(optionsOf)]
 }
 
-/** The items of a list; none of anything else. */
+/** The items of a list; none for other values. */
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])

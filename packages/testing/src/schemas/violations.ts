@@ -1,7 +1,7 @@
-// Changes valid values to violations of the rules of a schema.
+// Changes valid values in order to violate each rule of a schema.
 import { candidatesFor, LONGEST, ODD, type Rule, textsNear, withOthers } from './candidates.ts'
 import { brief } from '../json/json.ts'
-import { isNever, ownSchemas } from './members.ts'
+import { isNever, ownSchemas } from './property-schemas.ts'
 import {
   faultsOf,
   fields,
@@ -12,33 +12,33 @@ import {
   validatesTexts,
 } from './schemas.ts'
 
-/** A changed value, and the change. */
+/** A changed value, and its label. */
 export type Mutant = readonly [label: string, value: unknown]
 
-/** A rule without a violation, and why. */
+/** A rule without a violation, and the reason. */
 export interface Skipped {
   readonly rule: string
   readonly reason: string
 }
 
 export interface Violations {
-  /** Values that violate a rule, or nearly. Some of them are valid. */
+  /** Values which violate a rule, or nearly. Some of them are valid. */
   readonly mutants: readonly Mutant[]
   readonly skipped: readonly Skipped[]
 }
 
-/** The errors of a value as it is sent: none if it is valid or can't be sent. */
+/** The errors of a value as it is sent; none if it is valid or can't be sent. */
 type Judge = (value: unknown) => ReturnType<typeof faultsOf>
 
 export const NEVER_VIOLATED = 'nothing that was tried violates it'
 
-/** The most places at which a rule is tried. */
+/** The most places to try a rule at. */
 const MAX_PLACES = 20
 /** The most odd values. */
 const MAX_ODD = 1000
 
 /**
- * Changes valid values at one place: to a violation of each rule of a schema, and to odd values of all types.
+ * Changes valid values at one place, in order to violate each rule of a schema; and to odd values of all types.
  * @param values valid ones; without any, null is changed
  */
 export function violationsOf(
@@ -66,7 +66,7 @@ export function violationsOf(
   return { mutants: [...mutants, ...spread(odd, MAX_ODD)], skipped }
 }
 
-/** At most so many of a list, from all of it. */
+/** At most so many items, spread over a list. */
 function spread<Item>(list: readonly Item[], most: number): Item[] {
   const step = Math.ceil(list.length / most)
   return list.filter((_, index) => index % step === 0)
@@ -77,7 +77,7 @@ const same = (value: unknown) => value
 const mutantsAt = ({ at, value, put }: Place, rule: Rule): Mutant[] =>
   candidatesFor(rule, value).map((candidate) => [`${at} = ${brief(candidate)}`, put(candidate)])
 
-/** Whether a fault is the violation of a rule. */
+/** Whether an error is the violation of a rule. */
 function isOf({ schema, keyword, name, beside }: Rule) {
   const reported = keyword.endsWith('Contains') ? 'contains' : keyword
   return ({ parentSchema, keyword: violated, params }: ReturnType<Judge>[number]) =>
@@ -126,7 +126,7 @@ function rulesOf(schema: Schema): Rule[] {
   }
 }
 
-/** The keywords whose schemas have rules. */
+/** The keywords with rules in their schemas. */
 const WITH_RULES =
   /^(allOf|anyOf|oneOf|then|else|dependentSchemas|properties|patternProperties|additionalProperties|unevaluatedProperties|items|prefixItems|unevaluatedItems)$/
 const SETS_NO_RULE =
@@ -144,20 +144,20 @@ function rulesIn(keyword: string, value: unknown): Pick<Rule, 'name' | 'beside'>
 }
 
 /** A part of a value, or an absent one: its value is undefined. */
-interface Part {
-  /** Where it is; `*` for any item. */
+interface ValuePart {
+  /** Its place; `*` for any item. */
   readonly at: string
   readonly value: unknown
-  /** Makes the whole value with another one in its place. */
+  /** Makes the whole value, with another part in this place. */
   readonly put: (value: unknown) => unknown
 }
-interface Place extends Part {
+interface Place extends ValuePart {
   /** A schema of this part. */
   readonly schema: Schema
 }
 
 /** The parts of a value, each with its schemas, in one alternative or another. */
-function* placesIn(schema: unknown, part: Part): Generator<Place> {
+function* placesIn(schema: unknown, part: ValuePart): Generator<Place> {
   if (!isObject(schema)) return
   yield { ...part, schema }
   const { value } = part
@@ -173,7 +173,7 @@ function* placesIn(schema: unknown, part: Part): Generator<Place> {
 
 function* membersIn(
   schema: Schema,
-  { at, value, put }: Part & { readonly value: Record<string, unknown> },
+  { at, value, put }: ValuePart & { readonly value: Record<string, unknown> },
 ): Generator<Place> {
   const forbidden = Object.entries(fields(schema['properties'])).flatMap(([name, member]) =>
     isNever(member) ? [name] : [],
@@ -192,7 +192,7 @@ function* membersIn(
 
 function* itemsIn(
   schema: Schema,
-  { at, value, put }: Part & { readonly value: unknown[] },
+  { at, value, put }: ValuePart & { readonly value: unknown[] },
 ): Generator<Place> {
   const first = listOf(schema['prefixItems'])
   const rest = schema['items'] ?? schema['unevaluatedItems']

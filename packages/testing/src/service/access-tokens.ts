@@ -1,4 +1,4 @@
-// Issues and revokes the access tokens of a product, as `npm run token` does.
+// Issues and revokes access tokens of a product, as `npm run token` does.
 import type { Product } from '@plant-store/engine'
 import { accessTokens, createToken, idOf, type Store } from '@plant-store/engine/for-testing'
 

@@ -1,4 +1,4 @@
-// Requests whose credentials are wrong.
+// Makes requests with wrong credentials.
 import type { Product } from '@plant-store/engine'
 import type { Operation } from '../contract/contract.ts'
 import { withCredentials } from '../contract/credentials.ts'
@@ -12,10 +12,10 @@ interface Issuer {
   readonly token: (caller: string, lifetime?: number) => Promise<string>
 }
 
-/** Changes a request with its headers in a list; and the challenge in the answer, if it is known. */
+/** Changes the credentials of a request; and the challenge of its answer, if it is known. */
 type Refused = readonly [change: (request: Call) => Call, challenge: string | undefined]
 
-/** Changes of a request that remove its valid credentials, by kind, each with the challenge in the answer, if it is known. */
+/** Changes which take away valid credentials, by kind. */
 export async function badCredentials(
   service: Issuer,
   operation: Operation,
@@ -36,7 +36,7 @@ export async function badCredentials(
   return refused
 }
 
-/** The challenges for no credentials, and for invalid ones; undefined if they are not known. */
+/** The challenges for absent and for invalid credentials; undefined if they are not known. */
 function challengesOf({ schemes, credentials = schemes }: Operation, realm: string) {
   const [first] = schemes
   if (!first?.takesTokens) return { none: undefined, invalid: undefined }
@@ -45,7 +45,7 @@ function challengesOf({ schemes, credentials = schemes }: Operation, realm: stri
   return { none, invalid: isFirst ? `${none}, error="invalid_token"` : undefined }
 }
 
-/** Strings that are no valid token. */
+/** Strings other than a valid token. */
 async function badTexts(
   { product, store, token }: Issuer,
   valid: string,

@@ -1,4 +1,4 @@
-// Calls a service. The test fails if the contract does not document the answer.
+// Calls a service; an undocumented answer fails the test.
 import { assertDocumented } from '../answers/documented.ts'
 import type { Contract } from '../contract/contract.ts'
 import { withCredentials } from '../contract/credentials.ts'
@@ -7,10 +7,10 @@ import { type Answer, type Call, request, toAnswer } from '../http/call.ts'
 import { exchange, readResponses } from '../http/responses.ts'
 import { fields } from '../json/fields.ts'
 
-/** Strings and bytes for a socket. A number pauses for milliseconds. */
+/** Strings and bytes to write to a socket. A number pauses for milliseconds. */
 export type Parts = (string | Buffer | number)[]
 
-/** Sends a request to a port. The test fails if the contract does not document the answer. */
+/** Sends a request to a port. An undocumented answer fails the test. */
 export async function callAsDocumented(
   contract: Contract,
   port: number,
@@ -26,7 +26,7 @@ export async function callAsDocumented(
   return answer
 }
 
-/** Writes bytes to a socket, and reads the answers. The test fails if the contract does not document one of them. */
+/** Writes bytes to a socket, and reads the answers. An undocumented one fails the test. */
 export async function writeAsDocumented(
   contract: Contract,
   port: number,

@@ -19,10 +19,10 @@ import {
   writeAsDocumented,
 } from './documented-call.ts'
 
-/** A product, and how it starts. */
+/** A product, and options of its start. */
 export interface Start<Own extends Store | undefined> {
   readonly product: Product
-  /** Variables of the environment, beside the defaults: the test's environment counts only for `open`. */
+  /** Variables of the environment, beside the defaults. Those of the test's process count only for `open`. */
   readonly environment: Readonly<Record<string, string>>
   readonly openStore: (config: Config) => Promise<Own>
 }
@@ -39,7 +39,7 @@ export async function openStoreOf(product: Product, settings: Config): Promise<S
   })
 }
 
-/** Starts a product, by default on a new file in the folder of the test. All of it closes when the test ends. */
+/** Starts a product, by default on a new file in the folder of the test. It closes when the test ends. */
 export async function startService<Own extends Store | undefined>(
   t: Pick<Test, 'teardown'> & { testdir(): string },
   { product, environment, openStore }: Start<Own>,
@@ -75,7 +75,7 @@ export async function startService<Own extends Store | undefined>(
     app,
     store,
     port,
-    /** Whether an operation has a method, and no stub of one. */
+    /** Whether an operation has a written method. */
     isWritten: ({ method, path }: { method: string; path: string }) => {
       const { operations, prefix } = app.contract
       const paths = [path, `${prefix}${path}`]
@@ -90,7 +90,7 @@ export async function startService<Own extends Store | undefined>(
         throw new Error(`the product ${product.name} has no store for tokens`)
       return issueTokenOf(product, store, caller, lifetime, contract.scopes)
     },
-    /** Sends a request. The test fails if the contract does not document the answer. */
+    /** Sends a request. An undocumented answer fails the test. */
     call: (request: Call) =>
       withoutInternalErrors(log, callAsDocumented(contract, port, request), request),
     /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
@@ -101,7 +101,7 @@ export async function startService<Own extends Store | undefined>(
   }
 }
 
-/** A product whose `open` gets these variables, too. */
+/** A product with further variables for `open`. */
 function withVariables(product: Product, environment: Start<undefined>['environment']): Product {
   const { open } = product
   if (open === undefined) return product
@@ -111,7 +111,7 @@ function withVariables(product: Product, environment: Start<undefined>['environm
   }
 }
 
-/** A product whose services can be looked at. */
+/** A product which records its services. */
 function observe(product: Product) {
   let services: readonly object[] = []
   const observed: Product = {

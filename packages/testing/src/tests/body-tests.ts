@@ -23,10 +23,10 @@ export function testBody(t: Test, subject: Subject, operation: Operation): void 
   }
 }
 
-/** Sends bodies with other headers than the example has. @returns the status */
+/** Sends bodies with changed headers. @returns the status */
 type Send = (sent: string | Buffer | undefined, ...added: string[]) => Promise<number>
 
-/** Sends as a caller, after the examples of the operations before this one. */
+/** Sends as a caller, after the examples of earlier operations. */
 async function sender(subject: Subject, operation: Operation): Promise<Send> {
   const caller = await subject.callerOf(operation)
   const request = toCall(operation, { ...exampleOf(operation), body: undefined })
@@ -44,7 +44,7 @@ function testType(t: Test, subject: Subject, operation: Operation, body: Body): 
     `${id} refuses a body of another type, one that is encoded or too long, and none if it needs one`,
     async (t) => {
       const send = await sender(subject, operation)
-      const sent = exampleOf(operation).body || 'x' // nothing is no body
+      const sent = exampleOf(operation).body || 'x' // an empty string is no body
       const isMissing = (await send(undefined, 'Content-Length', '0')) === 400
       t.equal(isMissing, body.required, 'no body is refused if the operation needs one')
       const isTaken = (type: string) =>
@@ -67,7 +67,7 @@ function testType(t: Test, subject: Subject, operation: Operation, body: Body): 
   )
 }
 
-/** Sends a body without `Content-Type`, which Node's client would add. */
+/** Sends a body without the `Content-Type` of Node's client. */
 async function statusWithoutType(
   subject: Subject,
   operation: Operation,

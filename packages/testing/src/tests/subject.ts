@@ -1,4 +1,4 @@
-// The subject of the tests: a service, and the common parts of the tests of all its operations.
+// The service under test, and the state shared by the tests of all its operations.
 import type { Test } from 'tap'
 import type { Product } from '@plant-store/engine'
 import { type Contract, contractOf, type Operation } from '../contract/contract.ts'
@@ -10,17 +10,17 @@ import { openStoreOf, type Service, startService } from '../service/start.ts'
 /** Variables of the environment. */
 export type Environment = Readonly<Record<string, string>>
 
-/** A server is asked on a busy machine, too. */
+/** Enough for a busy machine. */
 const PATIENT: Environment = { DATABASE_TIMEOUT: '300', STALL_TIMEOUT: '600' }
 
 export class Subject {
   readonly service: Service
   readonly contract: Contract
-  /** How many valid inputs of an operation are tried. */
+  /** The number of valid inputs for an operation. */
   readonly inputs: number
-  /** The testable operations, in the order in which their examples work. */
+  /** The testable operations, in the order of their examples. */
   readonly ordered: readonly Operation[]
-  /** Starts the same product once more, on another store if the store is a file. */
+  /** Starts the same product once more, on a new store if it is a file. */
   readonly startAgain: (t: Test) => Promise<Service>
   #callers = 0
 
@@ -52,12 +52,12 @@ export class Subject {
     return new Subject(service, contract, { inputs: isOnServer ? 30 : 200, startAgain })
   }
 
-  /** Whether all operations can be asked: some may need items of others. */
+  /** Whether all operations can be tested: some may need items made by others. */
   get isWhole(): boolean {
     return this.ordered.length === this.contract.operations.length
   }
 
-  /** Why an operation can't be asked; undefined if it can. */
+  /** The reason why an operation can't be tested; undefined if it can. */
   unaskedFor(operation: Operation): string | undefined {
     const { isGuarded, credentials } = operation
     const { service } = this
@@ -74,7 +74,7 @@ export class Subject {
     return this.service.store && this.service.token(`caller${this.#callers}`)
   }
 
-  /** A caller, after the examples of the operations before this one were sent. */
+  /** A caller who has sent the examples of the earlier operations. */
   async callerOf(operation: Operation): Promise<string | undefined> {
     const caller = await this.newcomer()
     for (const earlier of this.ordered.slice(0, this.ordered.indexOf(operation))) {
@@ -98,7 +98,7 @@ export function signed(request: Call, token: string | undefined): Call {
   return token === undefined ? request : { ...request, token }
 }
 
-/** Whether an answer refuses the request, whatever is stored. */
+/** Whether an answer refuses the request itself, whatever is stored. */
 export const refuses = ({ status }: Answer) =>
   [400, 401, 405, 413, 415].includes(status) || status >= 500
 

@@ -1,4 +1,4 @@
-// Holds the promises of a contract against the service, whatever its operations are.
+// Runs all tests from a contract against its service.
 import { METHODS } from 'node:http'
 import t, { type Test } from 'tap'
 import type { Product } from '@plant-store/engine'
@@ -76,7 +76,7 @@ function testOperation(t: Test, subject: Subject, operation: Operation): void {
   testBody(t, subject, operation)
 }
 
-/** Nothing can produce the statuses of a missing method: at its end, the run does not ask for them. */
+/** An unwritten method produces no statuses: the run does not demand them. */
 function excuse({ contract }: Subject, { id, responses }: Operation): void {
   for (const status of responses.keys()) record(contract, id, status)
 }

@@ -1,4 +1,4 @@
-// Finds the schemas of the properties of an object.
+// Finds the schemas of an object's properties.
 import { fields, isObject, type Schema, toRegExp } from './schemas.ts'
 
 /** Whether a schema has no valid value. */
@@ -6,7 +6,7 @@ export const isNever = (schema: unknown) =>
   schema === false ||
   (isObject(schema) && isObject(schema['not']) && Object.keys(schema['not']).length === 0)
 
-/** The schemas of a property: by its name, or else for all others. */
+/** The schemas of a property: those for its name, or else those for all others. */
 export function memberSchemas(parts: readonly Schema[], name: string): unknown[] {
   const own = parts.flatMap((part) => ownSchemas(part, name))
   if (own.length > 0) return own
@@ -15,7 +15,7 @@ export function memberSchemas(parts: readonly Schema[], name: string): unknown[]
   )
 }
 
-/** The schemas of one schema for a property. */
+/** The schemas of a property in one schema. */
 export function ownSchemas(part: Schema, name: string): unknown[] {
   const properties = fields(part['properties'])
   const named = Object.hasOwn(properties, name) ? [properties[name]] : []
