@@ -98,6 +98,7 @@ declare const USES: {
 export declare abstract class Untyped {
   abstract readonly error: string
   abstract candidates(types: ReadonlySet<string>): readonly unknown[]
+  abstract toJSON(): unknown
 }
 export type Use = keyof typeof USES
 export declare class Validator {

@@ -33,41 +33,41 @@ const TOKEN = tokenOf('alice', 'read', 'write', 'admin')
 /** Rules without an invalid input, by construct: each string is valid, or the format is unknown. */
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   'a parameter whose alternatives leave its type, or the items of its list, to what is around them':
-    ['c/anyOf', 'd/anyOf'].map((rule) => `${rule}: nothing that was tried violates it`),
-  'a parameter of several types, a list among them: a string, or each item of a list, is the first of int64, integer, number, boolean, string that its schema takes':
+    ['c/anyOf', 'd/anyOf'].map((rule) => `${rule}: no tried value violates it`),
+  'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
     ['a/anyOf', 'a/anyOf/0/maximum', 'f/items/anyOf/0/maximum', 'g/oneOf']
       .concat('g/oneOf/1/items/maximum', 'h/anyOf')
-      .map((rule) => `${rule}: nothing that was tried violates it`),
+      .map((rule) => `${rule}: no tried value violates it`),
   "`type: 'null'`, several types, `true` and `false` wherever a schema may stand": [
     ...['properties/d/not', 'properties/f/items/not', 'properties/f/contains'],
     ...['properties/f/unevaluatedItems', 'patternProperties/^y/not'],
   ]
-    .map((rule) => `body/${rule}: no valid value that was made has this part: give an example`)
+    .map((rule) => `body/${rule}: no generated value has this part: give an example`)
     .concat(
       ['anyOf', 'anyOf/0/not', 'not', 'else/not', 'propertyNames'].map(
-        (rule) => `body/${rule}: nothing that was tried violates it`,
+        (rule) => `body/${rule}: no tried value violates it`,
       ),
-      'body/dependentSchemas/z/not: no valid value that was made has this part: give an example',
+      'body/dependentSchemas/z/not: no generated value has this part: give an example',
     ),
   '`oneOf` with alternatives that require a property of the other side: where several match without it, one that lacks nothing counts':
     ['body/oneOf/1/required/a', 'body/oneOf/2/required/b'].map(
-      (rule) => `${rule}: nothing that was tried violates it`,
+      (rule) => `${rule}: no tried value violates it`,
     ),
   'a schema no value can fit, as a required property which is not allowed': ['its body'],
   'a pattern whose time grows with the square of the length or more, without `maxLength` beside it':
-    ['body/propertyNames: nothing that was tried violates it'],
+    ['body/propertyNames: no tried value violates it'],
   'a list with `prefixItems` or `unevaluatedItems`': [
-    'a/prefixItems/1/type: nothing that was tried violates it',
-    'a/items/type: no valid value that was made has this part: give an example',
-    'b/prefixItems/0/type: nothing that was tried violates it',
-    'b/type: nothing that was tried violates it',
+    'a/prefixItems/1/type: no tried value violates it',
+    'a/items/type: no generated value has this part: give an example',
+    'b/prefixItems/0/type: no tried value violates it',
+    'b/type: no tried value violates it',
   ],
-  'an object in a query with properties by `additionalProperties` or patterns, or without any: it takes all names of the query without another use':
-    ['a/minProperties: nothing that was tried violates it'],
-  // An empty object can't be sent.
+  'an object in a query that describes members by `additionalProperties` or patterns, or none: it has each name that nothing else of the operation has':
+    ['a/minProperties: no tried value violates it'],
+  // An object that is empty can't be sent.
   'an object in a path or a header: `b,1,c,x`, or with `explode: true` `b=1,c=x`': [
-    'X-A/required/b: nothing that was tried violates it',
-    'X-B/required/b: nothing that was tried violates it',
+    'X-A/required/b: no tried value violates it',
+    'X-B/required/b: no tried value violates it',
   ],
   'a format that is unknown, or not for the type': [0, 1, 2, 3].map(
     (index) => `body/prefixItems/${index}/format: the format validates nothing here`,

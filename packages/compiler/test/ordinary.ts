@@ -7,7 +7,7 @@ export interface Ordinary extends Served {
 }
 
 const NOTHING = 'the format validates nothing here'
-const NEVER = 'nothing that was tried violates it'
+const NEVER = 'no tried value violates it'
 const LONG = 'what is longer can not be sent'
 
 /** A contract with a body. @param components schemas by name */

@@ -13,6 +13,8 @@ export abstract class Untyped {
    * @param types allowed by the schema; `any` among them if it allows all
    */
   abstract candidates(types: ReadonlySet<string>): readonly unknown[]
+  /** Equal JSON means equal values, for `uniqueItems`. */
+  abstract toJSON(): unknown
 }
 
 /** Marks a value as decided. */

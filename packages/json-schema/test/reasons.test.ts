@@ -16,6 +16,9 @@ class Repeated extends Untyped {
   candidates(): readonly unknown[] {
     return []
   }
+  toJSON(): unknown {
+    return []
+  }
 }
 
 const TYPES: AddedTypes = {

@@ -1,5 +1,5 @@
-// The tests from a contract, on a second product with two collections, one of them with strings as keys. They run on both
-// stores.
+// The tests from a contract, on a second product with two collections, one of them with strings as keys. They run
+// on both stores.
 import { testContract } from '@plant-store/testing'
 import t from 'tap'
 import { startPostgres } from '../../../test/support/postgres/server.ts'

@@ -177,13 +177,14 @@ components: { schemas: { Whole: { type: integer } } }`,
     'in: query\nschema: { type: array, prefixItems: [{ type: object }] } # here',
   ),
   'a list in a query: `a=1&a=2`, or with `explode: false` `a=1,2`': {
-    yaml: `      parameters: [{ name: a, in: query, schema: { type: array, maxItems: 2, items: { type: integer, format: int64 } } }, { name: b, in: query, explode: false, schema: { type: array, items: { type: string } } }]`,
+    yaml: `      parameters: [{ name: a, in: query, schema: { type: array, maxItems: 2, items: { type: integer, format: int64 } } }, { name: b, in: query, explode: false, schema: { type: array, uniqueItems: true, items: { type: string } } }]`,
     asks: [
       ask('/x?a=9007199254740993', 200, '{"query":{"a":[9007199254740993]}}'),
       ask('/x?a=1&a=2&b=c,d%2Ce,+', 200, '{"query":{"a":[1,2],"b":["c","d,e"," "]}}'),
       ask('/x?a=1,2', 400, /query\/a\/0 must be an integer/),
       ask('/x?a=1&a=2&a=3', 400, /must NOT have more than 2 items/),
       ask('/x?b=c&b=d', 400, /must not be repeated/),
+      ask('/x?b=c,c', 400, /query\/b must NOT have duplicate items/),
     ],
   },
   'a list in a header: `1, 2`': {

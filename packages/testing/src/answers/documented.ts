@@ -90,7 +90,7 @@ function check(contract: Contract, method: string, url: string, answer: Answered
     return
   }
   const operation = operationOf(contract, method, url)
-  const of = `the response ${status} of the operation ${operation?.id ?? 'that it has not'} in openapi.yaml`
+  const of = `the response ${status} of the operation ${operation?.id ?? '(none)'} in openapi.yaml`
   const response = responseOf(contract, operation, status)
   assert.ok(response, `${where}: add ${of}, or answer another status`)
   const checked = { contract, method, answer, response, where, of }

@@ -30,7 +30,7 @@ export interface Violations {
 /** The errors of a value as it is sent; none if it is valid or can't be sent. */
 type Judge = (value: unknown) => ReturnType<typeof faultsOf>
 
-export const NEVER_VIOLATED = 'nothing that was tried violates it'
+export const NEVER_VIOLATED = 'no tried value violates it'
 
 /** The most places to try a rule at. */
 const MAX_PLACES = 20
@@ -89,7 +89,7 @@ function isOf({ schema, keyword, name, beside }: Rule) {
 
 function reasonOf({ schema, keyword }: Rule, isReached: boolean): string {
   const bound = schema[keyword]
-  if (!isReached) return 'no valid value that was made has this part: give an example'
+  if (!isReached) return 'no generated value has this part: give an example'
   const isOfTexts = listOf(schema['types'] ?? ['string']).includes('string')
   if (keyword === 'format' && !(isOfTexts && validatesTexts(String(bound))))
     return 'the format validates nothing here'

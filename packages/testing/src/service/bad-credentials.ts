@@ -28,7 +28,7 @@ export async function badCredentials(
   for (const [name, text] of Object.entries(texts))
     refused.set(name, [sending(credentials, text), invalid])
   if (credentials.every(({ takesTokens }) => takesTokens))
-    refused.set('two texts', [sending(credentials, valid, valid), invalid])
+    refused.set('two strings', [sending(credentials, valid, valid), invalid])
   const isBearer = credentials.length === 1 && schemes[0]?.prefix === 'Bearer '
   if (!isBearer) return refused
   for (const [name, values] of Object.entries(badHeaders(valid)))
@@ -51,7 +51,7 @@ async function badTexts(
   valid: string,
 ): Promise<Record<string, string>> {
   const unknown = {
-    'an empty text': '',
+    'an empty string': '',
     'a malformed token': 'constructor',
     'a token of capital letters': valid.toUpperCase(),
     'a token cut short': valid.slice(0, -1),

@@ -41,7 +41,7 @@ function testType(t: Test, subject: Subject, operation: Operation, body: Body): 
   const type = ['Content-Type', contentTypeOf(body)]
 
   t.test(
-    `${id} refuses a body of another type, one that is encoded or too long, and none if it needs one`,
+    `${id} refuses a body of another type, an encoded and a too long one, and none if it needs one`,
     async (t) => {
       const send = await sender(subject, operation)
       const sent = exampleOf(operation).body || 'x' // an empty string is no body
@@ -103,7 +103,7 @@ function testJson(t: Test, subject: Subject, operation: Operation, body: Body): 
   const type = ['Content-Type', contentTypeOf(body)]
   const { body: json = '' } = exampleOf(operation)
 
-  t.test(`${operation.id} refuses a body that is not JSON in UTF-8`, async (t) => {
+  t.test(`${operation.id} refuses a body other than JSON in UTF-8`, async (t) => {
     const send = await sender(subject, operation)
     for (const text of [
       ' ',
@@ -115,7 +115,7 @@ function testJson(t: Test, subject: Subject, operation: Operation, body: Body): 
     ]) {
       t.equal(await send(text, ...type), 400, `${brief(text)} is refused`)
     }
-    t.equal((await send('', ...type)) === 400, body.required, 'an empty text is no body')
+    t.equal((await send('', ...type)) === 400, body.required, 'an empty string is no body')
     const latin1 = await send(Buffer.from('"\xFF"', 'latin1'), ...type)
     t.equal(latin1, 400, 'invalid UTF-8 is refused')
     t.equal(await send(Buffer.from(json, 'utf16le'), ...type), 400, 'UTF-16 is refused')

@@ -42,7 +42,7 @@ function testExamples(t: Test, subject: Subject): void {
   })
 
   t.test(
-    'the examples that have a name are answered with the examples of that name, in order',
+    'a named example of a request is answered with the example of the same name, in order',
     async (t) => {
       const caller = await subject.newcomer()
       for (const { name, operation, input, status, expected } of isWhole
@@ -83,7 +83,7 @@ function excuse({ contract }: Subject, { id, responses }: Operation): void {
 
 function testMethods(t: Test, { contract, service }: Subject, path: string): void {
   t.test(
-    `${path} answers OPTIONS with Allow, and each method that is not declared with 405 and Allow`,
+    `${path} answers OPTIONS with Allow, and each undeclared method with 405 and Allow`,
     async (t) => {
       const allow = allowOf(contract, path)
       const own = ['CONNECT', ...allow.split(', ').filter((method) => method !== 'OPTIONS')]

@@ -20,8 +20,7 @@ export const FILES: AddedTypes = {
 /** A value sent as strings or files, not typed yet. */
 export class Sent extends Untyped {
   readonly error = REPEATED
-  /** Public, because `uniqueItems` compares untyped values by their properties. */
-  readonly parts: readonly SentPart[]
+  readonly #parts: readonly SentPart[]
   readonly #items: readonly SentPart[] | null
   #list: Sent[] | undefined
 
@@ -31,8 +30,12 @@ export class Sent extends Untyped {
    */
   constructor(parts: readonly SentPart[], items: readonly SentPart[] | null = parts) {
     super()
-    this.parts = parts
+    this.#parts = parts
     this.#items = items
+  }
+
+  toJSON(): unknown {
+    return this.#parts
   }
 
   candidates(types: ReadonlySet<string>): readonly unknown[] {
@@ -47,7 +50,7 @@ export class Sent extends Untyped {
 
   /** The possible values, except a list. */
   #scalars(types: ReadonlySet<string>): unknown[] {
-    const [part, ...others] = this.parts
+    const [part, ...others] = this.#parts
     const isOnlyList = types.size === 1 && types.has('array')
     if (part === undefined || others.length > 0 || isOnlyList) return []
     const value = readPart(part, types)
