@@ -34,7 +34,7 @@ const TOKEN = tokenOf('alice', 'read', 'write', 'admin')
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   'a parameter whose alternatives leave its type, or the items of its list, to what is around them':
     ['c/anyOf', 'd/anyOf'].map((rule) => `${rule}: no tried value violates it`),
-  'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
+  'a parameter of several types, a list among them: a string, or each item of a list, is the first of int64, integer, number, boolean, string that its schema takes':
     ['a/anyOf', 'a/anyOf/0/maximum', 'f/items/anyOf/0/maximum', 'g/oneOf']
       .concat('g/oneOf/1/items/maximum', 'h/anyOf')
       .map((rule) => `${rule}: no tried value violates it`),
@@ -62,7 +62,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     'b/prefixItems/0/type: no tried value violates it',
     'b/type: no tried value violates it',
   ],
-  'an object in a query that describes members by `additionalProperties` or patterns, or none: it has each name that nothing else of the operation has':
+  'an object in a query with properties by `additionalProperties` or patterns, or without any: it takes all names of the query without another use':
     ['a/minProperties: no tried value violates it'],
   // An object that is empty can't be sent.
   'an object in a path or a header: `b,1,c,x`, or with `explode: true` `b=1,c=x`': [
