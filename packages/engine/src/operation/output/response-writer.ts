@@ -8,7 +8,7 @@ import type { Check, Validator } from '@plant-store/json-schema'
 
 /** The media type of a response, and the writer of its bodies. */
 export interface ResponseContent {
-  /** As in `ResponseContent-Type`. */
+  /** As in `Content-Type`. */
   readonly type: string
   readonly writer: BodyWriter
 }
@@ -64,7 +64,7 @@ export class ResponseWriters {
   }
 }
 
-/** A media type for `ResponseContent-Type`. Events are always in UTF-8. */
+/** A media type for `Content-Type`. Events are always in UTF-8. */
 function withCharset(type: string, { kind, events }: ResponseMedia): string {
   return kind === 'text' && !events ? `${type}; charset=utf-8` : type
 }
