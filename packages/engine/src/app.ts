@@ -20,7 +20,6 @@ import { answerOtherMethods, checkRequest } from './http/protocol.ts'
 import { HttpServer } from './http/server.ts'
 import type { Store } from './store.ts'
 
-/** The parts of an app. */
 export interface AppParts {
   readonly product: Product
   readonly config: Config
@@ -76,7 +75,7 @@ export async function buildApp({
   // Every request, also one of an unknown path:
   await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with its headers
   app.addHook('onRequest', checkRequest) // 400, 404, 405, 417, 431, 501 and OPTIONS: they need no token
-  const addOtherMethods = answerOtherMethods(app) // for 405
+  const addOtherMethods = answerOtherMethods(app)
   // Then the requests of an operation, whose other stages are in operation/operation.ts:
   const isFromOtherSite = otherSiteCheck(config.CORS_ORIGINS, config.BASE_URL)
   const authorizerOf: AuthorizerOf = ({ security }) =>

@@ -6,7 +6,6 @@ import { StartupError } from './errors.ts'
 const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE'] as const
 const OTHERS_FOR_JWT = ['JWT_TYPE', 'JWKS_URL'] as const
 
-/** The type of a variable. */
 interface VariableType<Value> {
   /** The valid values, described for people in Markdown. */
   readonly values: string
@@ -174,12 +173,10 @@ export function readConfig(name: string, environment: Environment = process.env)
   return Object.freeze(config)
 }
 
-/** Variables of the environment, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 /** All variables of the environment, for the product's resources. */
 export const readEnvironment = (): Environment => Object.freeze({ ...process.env })
 
-/** The faults of incomplete variables for JWTs. */
 function faultsOfJwt(environment: Environment): string[] {
   if (![...JWT, ...OTHERS_FOR_JWT].some((name) => environment[name])) return []
   const missing = JWT.filter((name) => !environment[name])

@@ -128,9 +128,7 @@ type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : 
   ? Intersection
   : never
 
-/** The names of methods without an operation. */
 type ExtraNames<Operations, Methods> = Exclude<keyof Methods, keyof Operations>
-/** The methods missing in all classes. */
 type MissingMethods<Operations, Methods> = Pick<
   Service<Operations>,
   Exclude<keyof Operations, keyof Methods>

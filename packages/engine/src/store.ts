@@ -4,7 +4,6 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { JsonText } from './http/json.ts'
 
-/** The settings of a store, besides `DATABASE_URL`. */
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
   Partial<Pick<Config, 'NODE_ENV' | 'DATABASE_PASSWORD_FILE'>>
 
@@ -33,7 +32,6 @@ export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
  * auth/access-tokens.ts).
  */
 export const ACCESS_TOKENS = 'access_tokens'
-/** The owner of all access tokens. */
 export const TOKENS_OWNER = 'engine'
 
 /** The collections to open a store with: those of the product, and the access tokens. */

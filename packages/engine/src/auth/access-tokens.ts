@@ -78,7 +78,6 @@ const checksum = (random: string) => crc32(random).toString(16).padStart(8, '0')
  */
 export const idOf = ({ digest }: Pick<StoredToken, 'digest'>) => digest.slice(0, 16)
 
-/** The access tokens in a store opened with `storedCollections`. */
 export function accessTokens(store: Pick<Store, 'collection' | 'dataVersion'>): AccessTokens {
   const collection = store.collection<StoredToken, string>(ACCESS_TOKENS, {
     parse: (text) => toToken(JSON.parse(text) as TokenItem), // written by `toItem`
@@ -148,7 +147,6 @@ export class AccessTokenChecker {
   readonly #tokens: Pick<AccessTokens, 'find' | 'dataVersion'>
   // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
   readonly #cache = new LRUCache<string, CachedToken>({ max: MAX_TOKENS, ttlResolution: 0 })
-  /** The `dataVersion` of the cached tokens. */
   #version: number | undefined
 
   /** @param prefix of the tokens of the product */

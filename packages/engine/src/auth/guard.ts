@@ -15,7 +15,6 @@ import { credentialsHider } from './redaction.ts'
 /** A verdict; a promise of one where the check takes time. */
 type Checking = Verdict | Promise<Verdict>
 
-/** Checks tokens, and finds their callers. */
 export interface TokenChecker {
   /** @throws {HttpError | StoreUnavailable} */
   readonly check: (token: string) => Checking
@@ -28,13 +27,10 @@ interface GuardOptions {
   readonly realm: string
   /** Seconds for a guard of the product. */
   readonly timeout: number
-  /** For the tokens that the service issues. */
   readonly accessTokens: TokenChecker
-  /** For the tokens of an identity provider, if there is one. */
   readonly jwts?: TokenChecker | undefined
 }
 
-/** Makes the guards of the contract's security schemes. */
 export async function buildGuards(
   app: FastifyInstance,
   { realm, guards = {}, timeout, accessTokens, jwts = accessTokens }: GuardOptions,
@@ -130,7 +126,7 @@ function valuesOfHeader({ raw, repeatedHeaders }: Exchange, name: string): reado
 
 function valuesOfQuery({ request: { query } }: Exchange, name: string): readonly string[] {
   const values = Object.getOwnPropertyDescriptor(query, name)?.value as
-    string | string[] | undefined // as read by Fastify
+    string | string[] | undefined
   if (values === undefined) return []
   return Array.isArray(values) ? values : [values]
 }

@@ -42,7 +42,6 @@ export const FETCH_TIMEOUT = 3_000 // milliseconds
 const COOL_DOWN = 30_000
 /** The least milliseconds between two fetches, while there are no keys. */
 const RETRY_INTERVAL = 5_000
-/** The most characters of an issuer's name in the log. */
 const MAX_NAME_LENGTH = 255
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
 const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', {
@@ -87,7 +86,6 @@ export class JwtChecker {
     return this.#cache.get(digest) ?? this.#verify(token, digest)
   }
 
-  /** Checks a token outside of the cache. */
   async #verify(token: string, digest: string): Promise<Verdict> {
     try {
       const payload = await this.#verifySignature(token)

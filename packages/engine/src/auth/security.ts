@@ -27,13 +27,11 @@ interface Credentials {
 /** The result of a check: valid credentials, or the reason of the refusal. */
 export type Verdict = Credentials | { readonly refused: RefusalReason }
 
-/** A check which was not possible. */
 interface Failure {
   readonly failed: Error
 }
 type Outcome = Verdict | Failure
 
-/** Checks the credentials of one security scheme. */
 interface Guard {
   /** Its challenge in `WWW-Authenticate` (RFC 9110, section 11.6.1). */
   readonly challenge: string
@@ -56,7 +54,6 @@ export type MakeGuard = (scheme: SecurityScheme) => Guard
  */
 export class Authorizer {
   readonly #guarded: readonly (readonly GuardedScheme[])[]
-  /** The guards of all alternatives. */
   readonly #guards: readonly NumberedGuard[]
   /** Whether requests without credentials are allowed. */
   readonly #isOpen: boolean
@@ -170,17 +167,14 @@ interface NumberedGuard extends Guard {
   /** Its index among the guards of the operation. */
   readonly at: number
 }
-/** A scheme of an alternative, with its guard. */
 interface GuardedScheme {
   readonly guard: NumberedGuard
   readonly scopes: readonly string[]
 }
-/** A scheme whose credentials are valid. */
 interface AcceptedScheme {
   readonly scheme: GuardedScheme
   readonly credentials: Credentials
 }
-/** A scheme whose credentials are refused. */
 interface RefusedScheme extends GuardedScheme {
   readonly reason: RefusalReason | 'scope'
 }

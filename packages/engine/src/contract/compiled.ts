@@ -44,7 +44,6 @@ export interface CompiledContract<
 > extends Compiled {
   /** The file URL of the OpenAPI document. */
   readonly file: string
-  /** The path of the generated file. */
   readonly generated: string
   /** Never set: it carries type parameters for TypeScript. */
   readonly types?: {
@@ -99,7 +98,6 @@ export interface SecurityScheme {
   readonly challenge: string
 }
 
-/** The credentials required by an operation, with their scopes. */
 export interface Requirement {
   readonly scheme: SecurityScheme
   readonly scopes: readonly string[]
@@ -129,7 +127,6 @@ export interface Parameter {
   readonly reserved?: readonly string[]
 }
 
-/** A request body, by media type. */
 export interface Body {
   readonly required: boolean
   readonly content: Readonly<Record<string, Media>>
@@ -149,7 +146,6 @@ export interface Media {
   readonly limit: number
 }
 
-/** A response, by media type. */
 export type Response = Readonly<Record<string, ResponseMedia>>
 
 export interface ResponseMedia extends Pick<Media, 'kind' | 'schema'> {

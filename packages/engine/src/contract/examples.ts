@@ -1,7 +1,6 @@
 // The examples of an unfinished contract: `npm run dev` answers with them while a method is
 // missing.
 
-/** An answer shown in the contract. */
 export interface Example {
   readonly status: number
   /** Its name in `examples`, if it has one. */

@@ -60,7 +60,6 @@ export class Shares {
   }
 }
 
-/** Memory shared by all requests of the process. */
 export class Budget extends Shares {
   readonly #max: number
 

@@ -8,7 +8,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Writes an error in the form of the route. */
     writeError?: WriteError
-    /** The id of the operation of the route. */
     operationId?: string
   }
   interface FastifyInstance {
@@ -28,7 +27,6 @@ const STORE_AWAY = new HttpError(503, 'The store is not available, try again lat
   'retry-after': '1',
 })
 
-/** The request of an error. */
 export interface ErrorOrigin {
   /** The path of the request, without its query; empty if it has none, or no readable one. */
   readonly path: string
@@ -41,7 +39,6 @@ export interface ErrorOrigin {
   readonly operationId: string
 }
 
-/** Writes the body of an error, with its media type. */
 export type WriteError = (
   status: number,
   message: string,

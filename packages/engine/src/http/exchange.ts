@@ -20,7 +20,6 @@ declare module 'node:http' {
 }
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The open exchanges of this server. */
     readonly exchanges: Exchanges
   }
   interface FastifyRequest {
@@ -41,11 +40,8 @@ interface Resource {
   readonly giveBack: (exchange: Exchange) => void
 }
 
-/** A request and its response. */
 export class Exchange {
-  /** Node's request. */
   readonly raw: IncomingMessage
-  /** Node's response. */
   readonly response: ServerResponse
   /** In `X-Request-Id` of the response, and in the log. */
   readonly id: string
@@ -85,13 +81,11 @@ export class Exchange {
     response.on('close', () => this.#end())
   }
 
-  /** Fastify's request. */
   get request(): FastifyRequest {
     if (this.#request === undefined) throw new Error('Fastify has not got the request')
     return this.#request
   }
 
-  /** Fastify's reply. */
   get reply(): FastifyReply {
     if (this.#reply === undefined) throw new Error('Fastify has not got the request')
     return this.#reply
@@ -176,7 +170,6 @@ export function admit(request: FastifyRequest, reply: FastifyReply): Exchange {
 /** Only the docs page is a page. If a browser opens any other answer, it runs nothing of it. */
 const NO_PAGE = "sandbox; default-src 'none'"
 
-/** The headers of every response. */
 export function standardHeaders(id: string): Record<string, string> {
   return {
     'cache-control': 'no-store',
@@ -199,7 +192,6 @@ interface Options {
   readonly takesAnyId: boolean
 }
 
-/** The open exchanges of a server. */
 export class Exchanges {
   /** Reasons why the store could not answer requests. */
   readonly storeFaults = new RepeatedReasons()
@@ -209,14 +201,12 @@ export class Exchanges {
   readonly #latest = new Map<Socket, Exchange>()
   #isDraining = false
   #isClosing = false
-  /** The time of the last log line about refusals. */
   #warned = -Infinity
 
   constructor(options: Options) {
     this.#options = options
   }
 
-  /** Begins an exchange. */
   begin(raw: IncomingMessage, response: ServerResponse): Exchange {
     const { socket } = raw
     const exchange = new Exchange(raw, response, this.idOf(raw), this.#options.requestLog)

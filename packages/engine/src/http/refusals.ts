@@ -27,7 +27,6 @@ type ParserError = Error & { readonly code?: string; readonly reason?: string }
 interface Refusal {
   readonly error: HttpError
   readonly head: Pick<IncomingMessage, 'headers' | 'method'>
-  /** The error code of the HTTP parser. */
   readonly code?: string | undefined
 }
 
@@ -45,7 +44,6 @@ export class Refusals {
     this.#options = options
   }
 
-  /** Refuses a request after too long a wait. */
   refuseTooBusy(exchange: Exchange): void {
     this.#options.exchanges.shed(exchange)
     const { headers, body } = this.#render(TOO_BUSY, exchange.id)
@@ -106,7 +104,6 @@ export class Refusals {
     socket.write([statusLine, ...lines, '', body].join('\r\n'))
   }
 
-  /** The headers and the body of an error. */
   #render({ statusCode, message, headers }: HttpError, id: string) {
     const { writeError } = this.#options
     const { type, body } = writeError(statusCode, message, { path: '', id, operationId: '' })

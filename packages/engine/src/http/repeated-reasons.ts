@@ -2,7 +2,6 @@
 
 /** Milliseconds after which a lasting reason is logged again. */
 const REPEAT_INTERVAL = 60_000
-/** The most remembered reasons. */
 const MAX_REASONS = 100
 
 /** The common reasons of many faults: one line says it for all, and another one each minute while it goes on. */

@@ -33,7 +33,6 @@ interface Ended {
   readonly caller: string
   /** Of the client. */
   readonly address: string | undefined
-  /** The template of the path. */
   readonly route: string | undefined
   readonly seconds: number
   /** Whether Fastify has got the request. */
@@ -51,7 +50,6 @@ interface Entry {
   readonly isAborted: boolean
 }
 
-/** Logs and measures the requests of a server. */
 export class RequestLog {
   readonly #log: FastifyBaseLogger
   /** The requests which have ended in this turn of the event loop. */
@@ -61,7 +59,6 @@ export class RequestLog {
     this.#log = log
   }
 
-  /** Counts a request at its beginning. */
   begin(): void {
     ACTIVE.inc()
   }
@@ -115,7 +112,6 @@ interface LoggedRefusal {
   readonly reqId: string
   readonly status: number
   readonly method: string | undefined
-  /** The error code of the HTTP parser. */
   readonly code: string | undefined
 }
 

@@ -24,7 +24,6 @@ const MAX_BEGUN = 64
 const MAX_REFUSED = 24
 /** Milliseconds after which a waiting request is refused. */
 const WAIT_TIMEOUT = 500
-/** The most waiting requests. */
 const MAX_WAITING = 5000
 
 interface Options {
@@ -42,7 +41,6 @@ interface Options {
 
 type Route = (request: IncomingMessage, response: ServerResponse) => void
 
-/** The HTTP server of one port, without routes. */
 export class HttpServer {
   readonly app: FastifyInstance
   readonly #options: Options

@@ -19,7 +19,6 @@ import { HttpError } from '../errors.ts'
 /** The end of a check: a promise only if the check takes time. To wait for a promise costs more than most checks. */
 type Checked = undefined | Promise<undefined>
 
-/** Finds the callers of requests. */
 export interface Authorizer {
   /** @throws {HttpError} 401 or 403 */
   readonly authorize: (exchange: Exchange) => Checked
@@ -27,7 +26,6 @@ export interface Authorizer {
 
 export type Method = (input: MethodRequest) => Promise<Answer>
 
-/** The validators of a contract. */
 export interface Validators {
   readonly bodies: Validator
   /** The validator of values sent as strings. */
@@ -53,7 +51,6 @@ export class Stages {
    * Whether the method gets the media type of the body, because the contract has a range of them.
    */
   readonly #hasRange: boolean
-  /** Whether each answer is a stream of events. */
   readonly #isStream: boolean
 
   constructor(operation: Operation, { authorizer, method, validators }: OperationParts) {

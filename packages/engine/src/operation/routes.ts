@@ -28,7 +28,6 @@ export type AuthorizerOf = (operation: Operation) => Authorizer
 
 /** The parts of routes beside the contract. */
 interface RouteParts {
-  /** The objects with the methods. */
   readonly services: readonly object[]
   readonly authorizerOf: AuthorizerOf
   /** Whether methods may be missing: their operations are answered 501. */
@@ -98,7 +97,6 @@ function writerFor(operation: Operation, app: FastifyInstance, product: ProductH
   return isCommon ? app.writeError : errorWriter(errors, product)
 }
 
-/** The parts of a method. */
 interface MethodParts {
   readonly run: Method | undefined
   readonly services: readonly object[]
@@ -144,7 +142,6 @@ export function addFaultyOperations(app: FastifyInstance, { refused = [] }: Cont
   }
 }
 
-/** A path without the names of its parameters. */
 function withoutNames(path: string): string {
   return path.replaceAll(/{[^}]+}/g, '{}')
 }

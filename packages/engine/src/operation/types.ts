@@ -139,7 +139,6 @@ type FilledProperties<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
     Hidden
   >
 }
-/** Whether a property of a request has a default. */
 type IsFilled<Property, Hidden> = 'readOnly' extends Hidden ? HasMark<Property, 'default'> : false
 
 /**

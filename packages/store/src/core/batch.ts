@@ -59,7 +59,6 @@ export class Batcher<Item, Value> {
   readonly #queue = new FairQueue<Batched<Item, Value>>()
   #running = 0
   #isScheduled = false
-  /** The items added in this turn of the event loop. */
   #added = 0
   /** Whether at most one item was added in the last turn with items. */
   #isQuiet = true
@@ -119,7 +118,6 @@ export class Batcher<Item, Value> {
     return this.#queue.has(flow)
   }
 
-  /** Whether no item waits or is under way. */
   get isIdle(): boolean {
     return this.#running === 0 && this.#queue.isEmpty
   }

@@ -8,7 +8,6 @@ export const otherKeys = (name: string, type: KeyType) =>
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 
-/** An item as JSON, with its owner and its key. */
 export interface Entry {
   readonly owner: string
   readonly key: Key
@@ -86,7 +85,6 @@ export interface ChunkRead {
  * (errors.ts).
  */
 export interface Database extends Store {
-  /** By the names of the collections. */
   readonly tables: ReadonlyMap<string, Table>
   /**
    * Milliseconds for an operation. An embedded store bounds only chunks of lists, which wait for

@@ -1,7 +1,6 @@
 // Fair queueing: waiting items in flows, which take turns
 // (https://en.wikipedia.org/wiki/Fair_queuing).
 
-/** A waiting item. */
 export interface Queued {
   /** From 1. */
   readonly cost: number
@@ -9,7 +8,6 @@ export interface Queued {
   readonly deadline: number
 }
 
-/** The bounds of the cost of a batch. */
 export interface BatchBounds {
   /** A batch has at least one item, whatever it costs. */
   readonly maxCost: number
@@ -30,7 +28,6 @@ export class FairQueue<Item extends Queued> {
     return this.#flows.size === 0
   }
 
-  /** The number of waiting items. */
   get length(): number {
     let length = 0
     for (const flow of this.#flows.values()) length += flow.length

@@ -9,7 +9,6 @@ import type { Chunk, Database, Rows, ChunkRead, Table } from './database.ts'
  * requests wait.
  */
 export const CHUNK_LENGTH = 65_536
-/** The most rows of a chunk. */
 const MAX_ROWS = 5000
 /** Short, because the first chunk of a list waits for no turn. */
 const FIRST_CHUNK = { most: 64, length: 8192 }
@@ -20,7 +19,6 @@ interface List {
   readonly last?: Key
 }
 
-/** The bounds of a queue of reads. */
 interface ReadQueueOptions {
   /** The most rows of a batch, all chunks together; a single chunk may have more. */
   readonly maxRows: number
@@ -52,7 +50,6 @@ function readTogether(batch: readonly Batched<ChunkRead, unknown>[]): Promise<un
   return Promise.all(reads)
 }
 
-/** The rows of a table to list. */
 export interface ListRequest {
   readonly owner: string
   /** The last key before the list; absent: it begins with the first row. */
@@ -157,7 +154,6 @@ class ListReader {
     return rows as Rows // the queue settles a chunk with the result of `read`
   }
 
-  /** Finds the key some rows after another one. */
   async #skipInTurn(after: Key | undefined, rows: number): Promise<Key | undefined> {
     const { owner } = this.#request
     const deadline = this.#deadline

@@ -144,7 +144,6 @@ function infoOf(name: string, type: KeyType, table: Columns | undefined): TableI
   return { name, type, columns: [owner, key, item] }
 }
 
-/** The columns of a table in their order, and their types. */
 interface Columns {
   readonly columns: readonly string[]
   readonly types: readonly string[]

@@ -6,7 +6,6 @@
 import type pg from 'pg'
 import { errorCode } from './retries.ts'
 
-/** The properties of a server. */
 export interface Dialect {
   /** The type of strings compared by bytes. */
   readonly stringType: string

@@ -5,7 +5,6 @@
  */
 const HELD_TTL = 60_000
 
-/** A row locked by somebody else. */
 interface Row {
   readonly owner: string
   readonly key: unknown
@@ -21,7 +20,7 @@ export class HeldOwners {
 
   /** Call it when a write has waited for a row too long. */
   add({ owner, key }: Row): void {
-    this.#owners.delete(owner) // it goes to the end
+    this.#owners.delete(owner)
     this.#owners.set(owner, { key, until: performance.now() + HELD_TTL })
     for (const [name, { until }] of this.#owners) {
       if (until > performance.now()) break

@@ -7,7 +7,6 @@ const NUMBER = /^-?\d+$/
 const POSITIVE = /^[1-9]\d*$/
 const BOOLEAN = /^(true|false)$/
 
-/** The parameters, with their values. */
 const PARAMETERS: Readonly<Record<string, RegExp>> = {
   application_name: ANY,
   channel_binding: /^(disable|prefer|require)$/,

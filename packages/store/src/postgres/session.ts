@@ -126,7 +126,6 @@ export class Session extends pg.Client {
     return callback === undefined ? connected : connected.then(() => callback(), callback)
   }
 
-  /** Sets the session up, before its first statement. */
   async setUp(options: SetUp): Promise<void> {
     try {
       await this.#prepare(options)

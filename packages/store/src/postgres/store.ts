@@ -20,7 +20,7 @@ import { StoredCollection } from '../core/collection.ts'
 import { countItems } from '../core/counts.ts'
 import type { Database } from '../core/database.ts'
 
-/** The shared store, on PostgreSQL. Any number of processes may use it. */
+/** Any number of processes may use it. */
 export class PostgresStore implements Database {
   readonly tables: ReadonlyMap<string, PostgresTable>
   readonly timeout: number

@@ -177,12 +177,10 @@ export class PostgresTable implements Table {
     if (rows.length === 0) throw new NotDone('stored', this.name)
   }
 
-  /** Milliseconds for an operation. */
   get timeout(): number {
     return this.#pool.timeout
   }
 
-  /** The number of commits, and of the writes in them. */
   get stats(): Writes['stats'] {
     return this.#writes.stats
   }

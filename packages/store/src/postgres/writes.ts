@@ -31,7 +31,6 @@ const PAUSE = 0.02
  */
 const PAUSE_OF_ONE = 0.4
 
-/** A write that waits for its commit. */
 interface Write {
   readonly kind: 'create' | 'update' | 'delete'
   readonly owner: string
@@ -68,13 +67,11 @@ export class NotDone extends StoreUnavailable {
 /** How to do writes of one kind. */
 interface Round {
   readonly kind: Write['kind']
-  /** Settles a refused write. */
   readonly refuse: (write: BatchedWrite, error: unknown) => void
   /** Whether the write refused first has been left out. */
   readonly isRest?: boolean
 }
 
-/** The table of writes. */
 interface WritesOptions {
   readonly table: string
   readonly pool: Pick<Pool, 'writeEach' | 'parallelWrites' | 'timeout'>
@@ -86,7 +83,6 @@ interface WritesOptions {
   readonly find: (owner: string, key: Key, deadline: number) => Promise<string | undefined>
 }
 
-/** The writes to a table. */
 export class Writes {
   /** The number of commits, and of the writes in them. */
   readonly stats = { commits: 0, writes: 0 }

@@ -16,7 +16,6 @@ const OF_ONE_TURN = { maxCost: Infinity, isEager: true }
 
 type BatchedWrite = Batched<() => unknown, unknown>
 
-/** The connection of a process to its file. */
 export class Connection {
   readonly db: DatabaseSync
   /** The committed transactions, and the writes in them. */
@@ -32,7 +31,6 @@ export class Connection {
   // The reads of one turn run one after the other. Between other work, each would cost twice as
   // much.
   readonly #reads = new Batcher<undefined, undefined>(beginAll, OF_ONE_TURN)
-  /** The error that made the store unusable. */
   #failure: unknown
   readonly #selectVersion: StatementSync
   #version = 0
@@ -96,7 +94,6 @@ export class Connection {
     this.#fail(change, new Error(change))
   }
 
-  /** Waits for all work under way, and closes the file. */
   async close(): Promise<void> {
     await Promise.all([this.#writes.idle(), this.#reads.idle()])
     this.checkFiles()

@@ -106,7 +106,6 @@ export function storedTables(db: DatabaseSync): string[] {
   return tables.filter((table) => !isOfOthers(table)).map(({ name }) => name)
 }
 
-/** A table, an index, a view or a trigger. */
 interface SchemaObject {
   readonly type: string
   readonly name: string

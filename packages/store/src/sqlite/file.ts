@@ -23,7 +23,6 @@ const PAGE_CACHE = 32_768
 /** The name of a database in memory: https://sqlite.org/inmemorydb.html */
 export const IN_MEMORY = ':memory:'
 
-/** An open database file. */
 export interface OpenFile {
   /** Reads integers as `bigint`. */
   readonly db: DatabaseSync

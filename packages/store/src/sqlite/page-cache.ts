@@ -2,11 +2,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Chunk, Rows } from '../core/database.ts'
 
-/** The most owners with a cached page. */
 const MAX_PAGES = 10_000
 /** The most characters of all these pages. */
 const MAX_LENGTH = 16 << 20
-/** The most characters of one page. */
 const MAX_PAGE_LENGTH = 8192
 /** The memory of a cached page beside its rows, in characters. */
 const PAGE_OVERHEAD = 500

@@ -34,7 +34,6 @@ interface BodyValidators {
 
 type ReadBody = (exchange: Exchange) => unknown
 
-/** The bodies of the requests of an operation. */
 export class Bodies {
   readonly #body: Body
   /** By the media types of the contract. */
@@ -129,7 +128,6 @@ export class Bodies {
 
 const HEADERS_OF_BODIES = ['content-type', 'content-length', 'transfer-encoding']
 
-/** Sends 100 Continue, if the client waits for it. */
 function letContinue({ raw, response }: Exchange): void {
   if (isAwaited(raw)) response.writeContinue()
 }

@@ -8,7 +8,6 @@ import type { Parameter } from '../../contract/compiled.ts'
 import { hasCommas } from './styles/index.ts'
 import { routerName } from './styles/place.ts'
 
-/** The name of the constraint in the router. */
 const TEMPLATE = 'template'
 /** A character of a segment as sent. An encoded one is not divided. */
 const CHARACTER = '(?:%[\\dA-Fa-f]{2}|[^%/])'
@@ -120,7 +119,6 @@ function mixedSegment(segment: string): string {
   return source
 }
 
-/** A parameter in a segment of a path. */
 interface SegmentParameter {
   readonly name: string
   /** The characters up to the next parameter, or to the end of the segment. */

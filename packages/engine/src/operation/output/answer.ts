@@ -15,7 +15,6 @@ import { reportFault } from '../../http/error-answers.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { validateHeaderName, validateHeaderValue } from '../../http/node.ts'
 
-/** The answer of an operation. */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | number | bigint | boolean | undefined>>
@@ -28,7 +27,6 @@ export interface Answer {
   readonly body?: unknown
 }
 
-/** Writes the answers of an operation. */
 export class Answers {
   readonly #id: string
   readonly #writers: ResponseWriters
@@ -151,7 +149,6 @@ function join(pieces: Pieces, writer: BodyWriter, status: number): Pieces {
   return joinArrays(pieces, (piece) => writer.writeText(status, piece))
 }
 
-/** Joins JSON arrays into one. */
 async function* joinArrays(arrays: Pieces, textOf: (array: unknown) => string) {
   let separator = '['
   for await (const array of arrays) {

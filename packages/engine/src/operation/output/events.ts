@@ -10,7 +10,6 @@ const LINE_BREAK = /\r\n|\r|\n/
 /** A comment: clients and gateways see a living connection. */
 const COMMENT = ':\n\n'
 
-/** The source of a stream of events. */
 interface EventSource {
   readonly events: AsyncIterator<unknown>
   /** Writes the data of an event. @throws {Error} for data refused by the contract */

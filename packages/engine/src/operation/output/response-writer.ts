@@ -13,7 +13,6 @@ export interface ResponseContent {
   readonly writer: BodyWriter
 }
 
-/** Finds the content of responses. */
 export class ResponseWriters {
   readonly #operation: Operation
   readonly #validator: Validator
@@ -72,7 +71,6 @@ function withCharset(type: string, { kind, events }: ResponseMedia): string {
 /** Writes the bodies of a media type. Its methods throw an error for a body refused by the contract. */
 export class BodyWriter {
   readonly kind: ResponseMedia['kind']
-  /** Whether bodies are streams of events. */
   readonly isEvents: boolean
   readonly #id: string
   readonly #check: Check

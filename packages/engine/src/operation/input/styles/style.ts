@@ -2,7 +2,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from '../../../contract/compiled.ts'
 
-/** Makes the reader of a parameter. */
 export type Style = (parameter: Parameter) => ReadParameter
 
 /**
