@@ -7,6 +7,7 @@ import { testStore } from '@plant-store/store'
 /** A request without parts. A test adds the parts of its method. */
 const REQUEST = {
   caller: 'ann',
+  scopes: new Set<string>(),
   log: console,
   signal: new AbortController().signal,
   path: undefined,

@@ -357,6 +357,7 @@ type RequestBody<Described> = Described extends {
   : undefined
 export interface RequestOf<Operation> {
   readonly caller: string
+  readonly scopes: ReadonlySet<string>
   readonly path: Parameters<Operation, 'path'>
   readonly query: Parameters<Operation, 'query'>
   readonly header: Parameters<Operation, 'header'>

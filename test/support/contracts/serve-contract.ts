@@ -13,7 +13,7 @@ import { addTokens, TOKEN_PREFIX } from './scoped-tokens.ts'
 
 /** The request for a method. */
 export type Input = Readonly<
-  Record<'caller' | 'path' | 'query' | 'header' | 'cookie' | 'body' | 'type', unknown>
+  Record<'caller' | 'scopes' | 'path' | 'query' | 'header' | 'cookie' | 'body' | 'type', unknown>
 >
 
 /** The result of a method. */

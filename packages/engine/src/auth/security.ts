@@ -91,15 +91,15 @@ export class Authorizer {
     // Most operations have one scheme, and most tokens are valid.
     const isCached = only && first && 'caller' in first && only.guard.place !== 'cookie'
     if (isCached && hasScopes(first, only)) {
-      exchange.caller = first.caller
+      setCaller(exchange, first)
       return undefined
     }
     if (pending.every((verdict): verdict is Verdict => !(verdict instanceof Promise))) {
-      exchange.caller = this.#findCaller(pending, exchange)
+      setCaller(exchange, this.#findCaller(pending, exchange))
       return undefined
     }
     return this.#settle(pending).then((outcomes) => {
-      exchange.caller = this.#findCaller(outcomes, exchange)
+      setCaller(exchange, this.#findCaller(outcomes, exchange))
       return undefined
     })
   }
@@ -118,7 +118,7 @@ export class Authorizer {
   /**
    * @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or the error of a check
    */
-  #findCaller(outcomes: readonly Outcome[], { id, request }: Exchange): string {
+  #findCaller(outcomes: readonly Outcome[], { id, request }: Exchange): Credentials {
     const failure = outcomes.find(isFailure)
     const judgements = this.#guarded.map((alternative) => judge(alternative, outcomes))
     const accepted = judgements.find((judgement) => 'caller' in judgement)
@@ -129,18 +129,26 @@ export class Authorizer {
           { reqId: id, err: failure.failed },
           'other credentials could not be checked',
         )
-      return accepted.caller
+      return accepted
     }
     const failed = judgements.find(isFailure)
     if (failed) throw failed.failed
     // A request with invalid credentials must not pass as one without credentials.
-    if (this.#isOpen && outcomes.every(isMissing)) return ''
+    if (this.#isOpen && outcomes.every(isMissing)) return NOBODY
     const worst = worstOf(judgements)
-    if (worst === undefined) return ''
+    if (worst === undefined) return NOBODY
     if (worst.reason !== 'scope') REFUSED.inc({ reason: worst.reason })
     throw toHttpError(worst)
   }
 }
+
+function setCaller(exchange: Exchange, { caller, scopes }: Credentials): void {
+  exchange.caller = caller
+  exchange.scopes = scopes
+}
+
+/** No credentials. */
+const NOBODY: Credentials = { caller: '', scopes: [] }
 
 /** The only scheme of an operation; undefined if there are several, or none. */
 function onlySchemeOf(alternatives: readonly (readonly GuardedScheme[])[]) {
@@ -180,7 +188,7 @@ interface RefusedScheme extends GuardedScheme {
 }
 
 type Judgement =
-  | { readonly caller: string; readonly isOfCookies: boolean }
+  | (Credentials & { readonly isOfCookies: boolean })
   | { readonly refusals: readonly RefusedScheme[] }
   | Failure
 
@@ -219,7 +227,8 @@ function judgeAccepted(accepted: readonly AcceptedScheme[]): Judgement {
   }
   if (refusals.length > 0) return { refusals }
   const [caller = ''] = callers
-  return { caller, isOfCookies: isOfCookies(accepted) }
+  const scopes = accepted.flatMap(({ credentials }) => credentials.scopes)
+  return { caller, scopes, isOfCookies: isOfCookies(accepted) }
 }
 
 /**

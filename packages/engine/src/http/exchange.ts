@@ -47,6 +47,8 @@ export class Exchange {
   readonly id: string
   /** Empty where the operation requires no credentials. */
   caller = ''
+  /** The scopes of the credentials, in any order. One may be there twice. */
+  scopes: readonly string[] = []
   /** The names of repeated header fields, in lower case; undefined without any. */
   repeatedHeaders: ReadonlySet<string> | undefined
   /** The media type of the body, in lower case; undefined without a body. */

@@ -16,6 +16,11 @@ import type { JsonText } from '../http/json.ts'
 export interface RequestOf<Operation> {
   /** The caller named by the credentials; empty if they name nobody, or if there are none. */
   readonly caller: string
+  /**
+   * The scopes of the credentials (RFC 6749, section 3.3), of an access token, a JWT or a guard;
+   * empty if there are none.
+   */
+  readonly scopes: ReadonlySet<string>
   readonly path: Parameters<Operation, 'path'>
   readonly query: Parameters<Operation, 'query'>
   readonly header: Parameters<Operation, 'header'>

@@ -51,6 +51,7 @@ async function serve(t: Test, security: string, guards = GUARDS) {
 const READERS = { alice: tokenOf('alice', 'read'), bob: tokenOf('bob', 'read') }
 const bearer = (caller: keyof typeof READERS) => ({ authorization: `Bearer ${READERS[caller]}` })
 const [ALICE, BOB] = [tokenOf('alice'), tokenOf('bob')]
+const CAROL = tokenOf('carol', 'a', 'b')
 const DIFFERENT = [401, 'The credentials name different callers']
 
 t.test('schemes that are required together must not name different callers', async (t) => {
@@ -80,6 +81,24 @@ t.test('a guard that names nobody leaves the caller to the other scheme', async 
   const only = await serve(t, '[{ app: [] }]')
   t.strictSame(await only({ 'x-app': 'mobile' }), [200, ''], 'nobody, as without security')
   t.match(await only({}), [401])
+})
+
+t.test('a method gets the scopes of the accepted credentials', async (t) => {
+  const security = '[{ token: [], app: [] }, { login: [] }, { key: [] }, {}]'
+  const responses =
+    "      responses: { '200': { description: Done, content: { application/json: {} } } }"
+  const app = await boot(t, {
+    yaml: `${responses}\n      security: ${security}\n${COMPONENTS}`,
+    product: { guards: GUARDS },
+    run: async ({ scopes }) => ({ status: 200, body: [...(scopes as Set<string>)] }),
+  })
+  const scopesOf = async (headers: Headers): Promise<unknown> =>
+    (await app.inject({ url: '/x', headers })).json()
+  t.strictSame(await scopesOf({ ...bearer('alice'), 'x-app': 'read' }), ['read'], 'once')
+  t.strictSame(await scopesOf({ ...bearer('alice'), 'x-app': 'mobile' }), ['read', 'mobile'])
+  t.strictSame(await scopesOf({ 'x-login': 'ann' }), ['read'])
+  t.strictSame(await scopesOf({ 'x-key': CAROL }), ['a', 'b'])
+  t.strictSame(await scopesOf({}), [])
 })
 
 t.test('what is no name of a caller is refused', async (t) => {

@@ -25,7 +25,7 @@ interface RequestBody {
 /** The log of a method. Its lines have the id of the request, the caller and the trace. */
 export type MethodLog = Pick<FastifyRequest['log'], 'debug' | 'info' | 'warn' | 'error'>
 
-/** The request for a method. Its log and its signal are made only when they are used. */
+/** The request for a method. Its scopes, log and signal are made only when they are used. */
 export class MethodRequest implements RequestParameters, RequestBody {
   readonly caller: string
   readonly path: unknown
@@ -35,6 +35,7 @@ export class MethodRequest implements RequestParameters, RequestBody {
   readonly body: unknown
   readonly type: string | undefined
   readonly #exchange: Exchange
+  #scopes: ReadonlySet<string> | undefined
   #log: MethodLog | undefined
   #signal: AbortSignal | undefined
 
@@ -52,6 +53,11 @@ export class MethodRequest implements RequestParameters, RequestBody {
   /** The header `Prefer` of a request, for a missing method. */
   static preferOf(input: MethodRequest): string {
     return String(input.#exchange.raw.headers['prefer'] ?? '')
+  }
+
+  get scopes(): ReadonlySet<string> {
+    this.#scopes ??= new Set(this.#exchange.scopes)
+    return this.#scopes
   }
 
   get log(): MethodLog {
