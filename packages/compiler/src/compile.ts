@@ -37,7 +37,6 @@ export interface Inspected extends DiagnosticList {
   readonly schemas: Schemas
   /** By operation, such as `GET /users`: its name for `without` in product.ts. Operations left out already are absent. */
   readonly names: ReadonlyMap<string, string>
-  /** The compiled operations, by the same keys. */
   readonly operations: ReadonlyMap<string, CompiledOperation>
 }
 
@@ -108,7 +107,6 @@ function titleOf({ info }: Oas3_1Definition): string {
   return typeof title === 'string' ? title : ''
 }
 
-/** The name of an operation in `without` of product.ts. */
 function nameInProduct({ key, operation }: Listed): string {
   return operation.operationId ?? key
 }

@@ -28,7 +28,6 @@ export function readSecurity(
   return requirements
 }
 
-/** Reads the schemes of one alternative, which are needed together. */
 function readAlternative(context: Context, alternative: Alternative): Requirement[] {
   const { root, diagnostics } = context
   return Object.entries(alternative).map(([name, scopes]) => {
@@ -124,7 +123,6 @@ function reportUnguarded(
 
 type Described = Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>
 
-/** Reads a scheme of `components/securitySchemes`. */
 function readScheme(
   name: string,
   { type, scheme = '', in: place, name: key = '' }: Described,

@@ -19,7 +19,6 @@ export function isUsualEncoding(schema: unknown, encoding: object): boolean {
   return true
 }
 
-/** Whether a field has its default encoding. */
 function isUsual(schema: unknown, encoding: Readonly<Record<string, unknown>>): boolean {
   const { contentType, style = 'form', allowReserved = false } = encoding
   const isPlain = style === 'form' && isExploded(schema, encoding) && allowReserved === false

@@ -86,7 +86,6 @@ function codeOf({ status, body, isEvent }: Example = { status: 501 }): string {
   return `{ status: ${status}, body: (async function* () { yield ${event} })() }`
 }
 
-/** The parts of a request, as names to destructure. */
 function partsOf({ security, parameters, requestBody }: NormalOperation): readonly string[] {
   const inPath = parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)
   const path = areVariables(inPath) ? `path: { ${inPath.join(', ')} }` : 'path'
@@ -105,7 +104,6 @@ const VARIABLE = /^[a-z_$][\w$]*$/i
 const TAKEN =
   /^(arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|body|caller|header|query)$/
 
-/** Whether all names can be variables. */
 function areVariables(names: readonly string[]): boolean {
   return names.every((name) => VARIABLE.test(name) && !TAKEN.test(name))
 }

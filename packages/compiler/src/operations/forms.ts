@@ -8,7 +8,6 @@ import { isObject } from '@plant-store/json-schema'
 
 type FormKind = Extract<BodyKind, 'multipart' | 'urlencoded'>
 
-/** Whether a schema describes fields, or is an object. */
 export function isForm(schema: unknown): boolean {
   const types = allowedTypes(schema).join()
   return types === 'object' || (types === 'any' && fieldsOf(schema).size > 0)
@@ -30,7 +29,6 @@ const ANY_FORM = {
 }
 const NO_FIELDS = 'this schema describes no fields: the form may have any, which nobody checks'
 
-/** Adds the schema of a form. @returns its id */
 export function addForm(context: Context, kind: FormKind, media: openapi.MediaType): string {
   const isDescribed = isForm(media.schema)
   if (!isDescribed) context.diagnostics.warn(media, NO_FIELDS)

@@ -21,7 +21,6 @@ const MAX_BODY_BYTES = 102_400
 const MAX_FILE_BYTES = 1_048_576
 const WITHOUT_BODY = /^(204|205|304)$/
 
-/** Compiles a request body, by media type. */
 export function readBody(
   context: Context,
   { required = false, content: described }: openapi.RequestBody,
@@ -48,7 +47,6 @@ export function readBody(
   return { required, content }
 }
 
-/** Compiles a response, by media type. */
 export function readResponse(
   context: Context,
   status: string,
@@ -85,7 +83,6 @@ function compileMedia(context: Context, served: ServedMediaType): ResponseMedia 
   return { kind: dataKind, schema: addSchema(context, dataKind, media), events: true }
 }
 
-/** A media type of the document. */
 export interface MediaType {
   /** The key in `content`: a type, or a range such as `image/*`. */
   readonly range: string
@@ -149,7 +146,6 @@ function passedOnAs(type: string): 'text' | 'bytes' | undefined {
   return kind === 'text' || kind === 'bytes' ? kind : undefined
 }
 
-/** Lists media types without their parameters, each once. */
 function listMediaTypes(
   diagnostics: Diagnostics,
   content: readonly (readonly [range: string, media: openapi.MediaType])[],
@@ -189,10 +185,8 @@ export function toMediaType(range: string, media: openapi.MediaType): MediaType 
   return { range, type: isJson ? 'application/json' : type, media }
 }
 
-/** Says why a media type is refused. */
 interface MediaFault {
   readonly text: string
-  /** The path to the cause. */
   readonly path: readonly string[]
 }
 
@@ -231,7 +225,6 @@ const ADVICE: Readonly<Record<MediaKind, string>> = {
   bytes: '"type: string, format: binary", at most with a maxLength',
 }
 
-/** Whether a schema is possible for bodies of a kind. */
 const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
   json: () => true,
   events: () => true,
@@ -259,7 +252,6 @@ function addSchema(context: Context, kind: BodyKind, media: openapi.MediaType): 
 
 const LIMIT = 'x-body-limit'
 
-/** The maximum length of a body, in bytes. */
 function readLimit(context: Context, kind: BodyKind, media: openapi.MediaType): number {
   const limit = readWrittenLimit(context, media) ?? usualLimit(kind)
   if (kind !== 'bytes') return limit
@@ -267,7 +259,6 @@ function readLimit(context: Context, kind: BodyKind, media: openapi.MediaType): 
   return Math.min(limit, maxLength)
 }
 
-/** The limit by `x-body-limit` of the media type or the document. */
 function readWrittenLimit({ root, diagnostics }: Context, media: openapi.MediaType) {
   const node = [media, root].find((candidate) => LIMIT in candidate)
   if (node === undefined) return undefined

@@ -8,7 +8,6 @@ import { deref, derefEntries, member, tryDeref } from '../read/references.ts'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'] as const
 
-/** An operation of the document, with its path. */
 export interface Listed {
   /** Such as `GET /users`. */
   readonly key: string
@@ -23,7 +22,6 @@ export interface Listed {
   readonly operation: openapi.Operation
 }
 
-/** Lists the operations of a document, in order. */
 export function listOperations({ paths }: Oas3_1Definition): Listed[] {
   const items = Object.entries({ ...paths } as Record<string, openapi.PathItem>)
   return items.filter(([path]) => !path.startsWith('x-')).flatMap(listPath)
@@ -101,7 +99,6 @@ export function serversOf(root: Oas3_1Definition, { operation, item }: Listed): 
   return nearest ?? root
 }
 
-/** The servers with an address: the linter refuses others. */
 export function usableServers({ servers }: WithServers): NonNullable<WithServers['servers']> {
   return [servers ?? []].flat().filter((server) => typeof member(server, 'url') === 'string')
 }
@@ -123,7 +120,6 @@ function parametersOf(listed: Listed): openapi.Parameter[] {
   ]
 }
 
-/** Compares the template of a path with the described parameters. */
 export function comparePath({ path, item, operation }: Listed): {
   /** Including parameters in the query, the headers and the cookies. */
   readonly described: readonly openapi.Parameter[]
@@ -179,7 +175,6 @@ function responsesOf({ method, operation }: Listed): NormalOperation['responses'
   return normal
 }
 
-/** A status, or a range in upper case. */
 function statusOf(key: string): string {
   return /^\dxx$/i.test(key) ? key.toUpperCase() : key
 }

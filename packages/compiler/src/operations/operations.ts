@@ -33,7 +33,6 @@ const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 const SEGMENT =
   "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with text between two of them"
 
-/** Tells the diagnostics the objects of each operation. */
 export function describeOperations(
   { root, diagnostics }: Pick<Context, 'root' | 'diagnostics'>,
   listed: readonly Listed[],

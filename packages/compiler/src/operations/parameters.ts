@@ -37,7 +37,6 @@ export function readParameters(
 const AMBIGUOUS =
   'takes all other names of the query: beside another object like it, write "style: deepObject", or "content"'
 
-/** Stands in for a missing schema. */
 const STRING_SCHEMA = { type: 'string' }
 
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
@@ -98,12 +97,10 @@ function isOpen(parameter: openapi.Parameter): boolean {
   return namesOf(schema).length === 0 || otherSchemasOf(schema).length > 0
 }
 
-/** The described names of properties. */
 function namesOf(schema: unknown): string[] {
   return [...fieldsOf(schema).keys()].filter((name) => name !== '')
 }
 
-/** The media type of a parameter with `content`. */
 function readContent({ diagnostics }: Context, parameter: openapi.Parameter): openapi.MediaType {
   const [first, ...others] = derefEntries(parameter.content)
   const [type, media] = first ?? ['', {}]

@@ -19,13 +19,11 @@ export function stringCode(text: string): string {
   return `'${content}'`
 }
 
-/** A property name in an object, a class or a type. */
 export function keyCode(name: string): string {
   if (name === '__proto__') return "['__proto__']" // without brackets, it sets the prototype
   return NAME.test(name) ? name : stringCode(name)
 }
 
-/** A value in one line. */
 export function valueCode(value: unknown): string {
   return writeValue(value, Infinity, '')
 }
@@ -90,7 +88,6 @@ export function docComment(text: string): string {
 /** Characters with a meaning in a line of Markdown, and the characters that turn an address into a link. */
 const MARKUP = /[\\`*_~[\]<>()&#|!$@{}]|:(?=\/\/)|(?<=www)\./gi
 
-/** A string in a line of Markdown. */
 export function markdown(text: string): string {
   return visible(text).replaceAll(MARKUP, String.raw`\$&`)
 }

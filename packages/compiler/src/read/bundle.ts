@@ -8,7 +8,6 @@ import { bundlingConfig } from './lint.ts'
 import type { File } from './source-locations.ts'
 import type { FileResolver } from './yaml-files.ts'
 
-/** A problem reported by Redocly, and its file. */
 export interface FileProblem {
   readonly file: File
   readonly problem: NormalizedProblem

@@ -2,12 +2,10 @@
 import { visible } from '@plant-store/engine/for-compiler'
 import { findPosition, locationOf, type Position, type SourceLocation } from './source-locations.ts'
 
-/** An error or a warning, with its place. */
 export interface Diagnostic {
   /** Its first place. */
   readonly at: Position
   readonly text: string
-  /** The number of its places. */
   readonly count: number
   /** The affected operations, such as `GET /users`; null for the whole document. */
   readonly operations: readonly string[] | null
@@ -90,7 +88,7 @@ export class Diagnostics {
     for (const node of nodes) push(this.#described, keyOf(locationOf(node)), operation)
   }
 
-  /** Notes the target of a reference, or of an alias of YAML. */
+  /** Records the target of a reference, or of an alias of YAML. */
   refer(location: SourceLocation, target: object): void {
     push(this.#references, keyOf(locationOf(target)), keyOf(location))
   }
@@ -148,7 +146,6 @@ export class Diagnostics {
   }
 }
 
-/** The key of the object around another one; undefined for a whole file. */
 function containerOf(key: string): string | undefined {
   const isInFile = /#./.test(key)
   return isInFile ? key.slice(0, key.lastIndexOf('/')) : undefined
@@ -159,7 +156,6 @@ function keyOf({ file, pointer }: SourceLocation): string {
   return file.isMain ? pointer : file.source.absoluteRef + pointer
 }
 
-/** Merges a warning with warnings of the same message. */
 function addWarning(warnings: Map<string, Diagnostic>, warning: Diagnostic): void {
   const first = warnings.get(warning.text)
   if (first === undefined) {

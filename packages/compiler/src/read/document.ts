@@ -42,7 +42,6 @@ interface OpenApi {
   readonly baseUrl: Compiled['baseUrl']
 }
 
-/** The error of an unreadable document. */
 export class UnreadableDocument extends StartupError {
   /** Absolute paths of its known files. */
   readonly files: readonly string[]
@@ -120,7 +119,6 @@ async function bundleFiles(
   for (const { file, problem } of unresolved) report(problem, false, file, diagnostics)
 }
 
-/** Reports the problems found by Redocly's linter. */
 async function checkStructure(
   main: File,
   resolver: FileResolver,
@@ -141,7 +139,6 @@ function listSources(main: File, { sources }: FileResolver): OpenApi['sources'] 
   return sources.map(({ absoluteRef, body }) => [relative(folder, absoluteRef), body] as const)
 }
 
-/** Adds a problem of Redocly to the diagnostics. */
 function report(
   problem: NormalizedProblem,
   isIgnored: boolean,

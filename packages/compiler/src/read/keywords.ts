@@ -1,13 +1,10 @@
 // Compiles the keywords of schemas: keeps, rewrites or leaves out each one.
 import { declaredTypes, isObject, type Schema, type SchemaObject } from '@plant-store/json-schema'
 
-/** A keyword to compile. */
 interface KeywordToCompile {
   readonly key: string
   readonly value: unknown
-  /** The schema of the keyword. */
   readonly schema: SchemaObject
-  /** Compiles a subschema. */
   readonly compile: (schema: unknown) => Schema
   /** Compiles the target of the schema's reference. @returns the id of the target */
   readonly refer: () => string

@@ -19,7 +19,6 @@ const RULES = {
 } as const
 const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 
-/** The configuration to bundle the files of a document. */
 export const bundlingConfig = () => createConfig({ ...configOf(withCorrections), rules: {} })
 
 /** The configuration to check a document without its schemas: schemas.ts checks them. */
@@ -62,7 +61,6 @@ const FIELD_RULES: NonNullable<NonNullable<Plugin['rules']>['oas3']> = {
 
 type FieldRule = (name: string, type: NormalizedNodeType, node: Record<string, unknown>) => boolean
 
-/** Makes a rule to report fields of objects. */
 function reportFields(applies: FieldRule) {
   return (node: unknown, context: UserContext): void => {
     const { type, location } = context
@@ -140,7 +138,6 @@ function withAnyName(types: Types): Types {
   return { ...corrected, Schema: { ...Schema, properties } }
 }
 
-/** The entries of a map for inherited names. */
 function inheritedNames({ additionalProperties: type }: Types[string]): Properties {
   const typeOf = (value: unknown, name: string) => {
     const isMissing = typeof value === 'function' // Redocly has read the inherited property
@@ -155,7 +152,6 @@ function withOtherKeywords({ Schema = { properties: {} }, ...otherTypes }: Types
   return { ...otherTypes, Schema: { ...Schema, additionalProperties: {} } }
 }
 
-/** The flows of OAuth 2.0. */
 const FLOWS = ['ImplicitFlow', 'PasswordFlow', 'ClientCredentials', 'AuthorizationCode']
 
 /** Allows common deviations with one obvious reading: refusals.yaml warns of them. */

@@ -49,7 +49,6 @@ export function isValue(name: string, kind: ObjectKind): boolean {
   return hasNames ? name.startsWith('x-') : VALUES.test(name)
 }
 
-/** The warning about a no-op field; undefined for any other field. */
 function warningOf(name: string, value: unknown, kind: ObjectKind): string | undefined {
   if (value === null) return EMPTY
   const isNoOp = kind === 'keywords' && name === 'required' && typeof value === 'boolean'

@@ -6,7 +6,6 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 const URL_IS_NOT_READ = 'only files are read: copy it beside the contract'
 const FILE_IS_HIDDEN = 'a hidden file is never read: give it a name without a dot at the start'
 
-/** The files in one folder, and in the folders below it. */
 export class Reach {
   readonly #main: string
   readonly #folder: string
@@ -40,7 +39,6 @@ export class Reach {
     }
   }
 
-  /** The name of the folder, for messages. */
   #name(): string {
     return relative('', this.#folder) || 'the folder of the contract'
   }

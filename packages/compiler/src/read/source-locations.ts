@@ -25,10 +25,8 @@ export interface SourceLocation {
   readonly pointer: string
 }
 
-/** The locations of all objects. */
 const LOCATIONS = new WeakMap<object, SourceLocation>()
 
-/** Is called with each alias of YAML, and its target. */
 type Refer = (alias: SourceLocation, target: object) => void
 
 /** Stores the location of each object of a file. @returns the references in it */
@@ -57,7 +55,6 @@ export function locationOf(node: object, path: readonly string[] = []): SourceLo
   return { file: location.file, pointer: location.pointer + path.map(tokenOf).join('') }
 }
 
-/** The location of an object; undefined if it is not of the document. */
 export const findLocation = (node: object) => LOCATIONS.get(node)
 
 /** A reference token of a JSON pointer (RFC 6901, section 3). */

@@ -4,7 +4,6 @@ import { isObject } from '@plant-store/json-schema'
 import { type ObjectKind, isValue, objectKindOf } from './no-op-fields.ts'
 import { type File, type SourceLocation, tokenOf } from './source-locations.ts'
 
-/** The place of a link, and the warning about it. */
 export interface UnreadLink extends SourceLocation {
   readonly text: string
 }

@@ -8,7 +8,6 @@ import type { File } from './source-locations.ts'
 const UPGRADED =
   'OpenAPI 3.0 is read as 3.1: see https://www.openapis.org/blog/2021/02/16/migrating-from-openapi-3-0-to-3-1-0'
 
-/** Whether a document is one of OpenAPI 3.0. */
 export function isOpenApi30(root: unknown): boolean {
   return /^3\.0\.\d+$/.test(String(member(root, 'openapi')))
 }

@@ -33,7 +33,6 @@ export function boundsFault(
   return `no ${type} is between its lower bound ${lower.value} and its upper bound ${upper.value}`
 }
 
-/** The strictest bound. */
 function strictest(
   flattened: FlattenedSchema,
   inclusive: 'minimum' | 'maximum',

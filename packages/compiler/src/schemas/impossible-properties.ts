@@ -2,12 +2,10 @@
 import type { Keywords, Schema } from '@plant-store/json-schema'
 import type { FlattenedSchema } from './impossible-types.ts'
 
-/** The schemas for the item at an index of an array. */
 export function itemSchemas(flattened: FlattenedSchema, index: number): Schema[] {
   return flattened.map(({ prefixItems = [], items = true }) => prefixItems[index] ?? items)
 }
 
-/** The schemas for a property. */
 export function propertySchemas(flattened: FlattenedSchema, name: string): Schema[] {
   return flattened.flatMap((keywords) => {
     const { properties = {}, patternProperties = {}, additionalProperties = true } = keywords

@@ -17,7 +17,6 @@ export type Direction = 'incoming' | 'outgoing'
 
 /** Access to the schemas of a contract. */
 export interface ContractSchemas {
-  /** Follows a reference. */
   readonly resolve: (schema: Keywords) => Schema | undefined
   /** Whether a value fits schemas; true if this is undecidable. */
   readonly fits: (value: unknown, schemas: readonly Schema[]) => boolean
@@ -159,7 +158,6 @@ export class ImpossibleSchemas {
     return new Set([...names].filter((name) => !isMarked(name)))
   }
 
-  /** The schemas of `dependentSchemas` for present properties. */
   #dependent(flattened: FlattenedSchema, names: ReadonlySet<string>): FlattenedSchema {
     const schemas = flattened.flatMap(({ dependentSchemas = {} }) =>
       [...names].map((name) => valueAt(dependentSchemas, name) ?? true),
@@ -199,7 +197,6 @@ export class ImpossibleSchemas {
   }
 }
 
-/** The values of the first `enum` or `const`. */
 function valuesOf(flattened: FlattenedSchema): readonly unknown[] | undefined {
   for (const keywords of flattened) {
     if (Object.hasOwn(keywords, 'const')) return [keywords.const]

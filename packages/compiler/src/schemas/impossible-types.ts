@@ -6,7 +6,6 @@ export type FlattenedSchema = readonly Keywords[]
 
 const ALL_TYPES = ['null', 'boolean', 'object', 'array', 'string', 'number']
 
-/** The keywords for values of one type only. */
 const KEYWORDS_OF_TYPE: Readonly<Record<string, RegExp>> = {
   object:
     /^((additional|pattern|unevaluated)?p|minP|maxP)roperties$|^(required|dependentRequired)$/i,

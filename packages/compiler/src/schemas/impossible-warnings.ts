@@ -57,7 +57,6 @@ function innerSchemas(roots: readonly Schema[], resolve: Resolve): readonly Keyw
   return [...schemas].filter((schema) => typeof schema === 'object')
 }
 
-/** The subschemas for the same value, its properties and its items. */
 function subschemasOf(schema: Keywords, resolve: Resolve): Schema[] {
   const { properties = {}, patternProperties = {}, additionalProperties = true } = schema
   const named = [...Object.values(properties), ...Object.values(patternProperties)]

@@ -16,7 +16,6 @@ export function typesOf(allowed: readonly string[], merged: SchemaObject): reado
   return ['items', 'prefixItems'].some((key) => key in merged) ? ['array'] : ['string', 'integer']
 }
 
-/** The properties described by name. */
 export function propertiesOf(parts: readonly SchemaObject[]): Map<string, Schema> {
   const described = parts.flatMap(({ properties }) => Object.entries(properties ?? {}))
   const byName = Map.groupBy(described, ([name]) => name)
@@ -32,7 +31,6 @@ export function requiredOf(parts: readonly SchemaObject[]): string[] {
   return parts.flatMap(({ required }) => (Array.isArray(required) ? required.map(String) : []))
 }
 
-/** The schema of other properties. */
 export function restOf(parts: readonly SchemaObject[]): Schema {
   const { additionalProperties = true } = mergedOf(parts)
   return isObject(additionalProperties) ? additionalProperties : true

@@ -138,7 +138,6 @@ const META = new Ajv2020({
   verbose: true,
 })
 
-/** An error in a schema, and the path to it. */
 interface MetaError {
   readonly path: readonly string[]
   readonly text: string

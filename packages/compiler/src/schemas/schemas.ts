@@ -16,7 +16,6 @@ import { LEADS_NOWHERE, member, resolveReference, tryDeref } from '../read/refer
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
 import { bytesRule, isFile, type ValueSyntax } from './shapes.ts'
 
-/** The document to compile, with its schemas and its diagnostics. */
 export interface Context {
   readonly root: Oas3_1Definition
   readonly schemas: Schemas
@@ -27,7 +26,6 @@ export interface Context {
   readonly templates: Map<string, Template>
 }
 
-/** A schema with a default: as in the document, and compiled. */
 interface WithDefault {
   readonly written: SchemaObject
   readonly compiled: Record<string, unknown>
@@ -47,7 +45,6 @@ interface ExampleValue {
 /** The compiled schemas of a contract, by id. In them, `$ref` is an id. */
 export class Schemas {
   readonly compiled: Record<string, Schema> = {}
-  /** Schemas whose default is not filled in. */
   readonly withoutDefault = new Set<unknown>()
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
   /** Whether a schema breaks the meta-schema, so that its keywords may have values of any type. */
@@ -57,7 +54,6 @@ export class Schemas {
   readonly #exampleValues: ExampleValue[] = []
   /** Schemas of the document, by their compiled forms. */
   readonly #written = new Map<unknown, SchemaObject>()
-  /** Compiled schemas of properties. */
   readonly #properties: Schema[] = []
   #validator: Validator | undefined
   #storingValidator: Validator | undefined
@@ -91,12 +87,10 @@ export class Schemas {
     return id
   }
 
-  /** The schema in the document, by its id. */
   nodeOf(id: string): unknown {
     return this.#nodes.get(id)
   }
 
-  /** The schema in the document, by its compiled form. */
   writtenOf(compiled: Schema): SchemaObject | undefined {
     return this.#written.get(compiled)
   }
@@ -252,7 +246,6 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The target, if a schema is only a reference. */
 function onlyTargetOf(schema: unknown): unknown {
   const isReference = Object.keys(schema ?? {}).join() === '$ref'
   return isReference ? resolveReference<unknown>(schema) : undefined

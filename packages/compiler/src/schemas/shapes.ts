@@ -17,7 +17,6 @@ export type ValueSyntax = 'json' | 'form'
 
 type Resolve = (node: unknown) => unknown
 
-/** The subschemas of a keyword, from a list or by name. */
 export const schemasAt = (schema: SchemaObject, key: string): unknown[] =>
   Object.values(schema[key] ?? {})
 
@@ -25,11 +24,9 @@ export const schemasAt = (schema: SchemaObject, key: string): unknown[] =>
 export const flattenedSchema = (schema: unknown, resolve: Resolve = resolveReference) =>
   flattenedSchemaBy<SchemaObject>(schema, resolve)
 
-/** The first schema with a keyword, of a flattened schema. */
 export const schemaWith = (schema: unknown, key: string, resolve?: Resolve) =>
   flattenedSchema(schema, resolve).find((part) => part[key] !== undefined)
 
-/** The types allowed by a schema, or `any`. */
 export const allowedTypes = (schema: unknown) => allowedTypesBy(schema, flattenedSchema)
 
 /** The schemas of form fields by name, from all alternatives of the form. The empty name has the schemas of unnamed fields. */

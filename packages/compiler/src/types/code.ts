@@ -17,7 +17,6 @@ export function intersection(types: readonly string[]): string {
 
 export const indent = (code: string) => code.replaceAll(/^/gm, '    ')
 
-/** The doc comment of a property, for editors. */
 export function comment(joint: readonly Readonly<Record<string, unknown>>[]): string {
   const description = joint
     .map((schema) => schema['description'])

@@ -10,7 +10,6 @@ import type { ValueSyntax } from '../schemas/shapes.ts'
 import { block, comment, indent } from './code.ts'
 import { TypeWriter } from './schema-types.ts'
 
-/** An operation, in normal form and compiled. */
 interface Described {
   readonly normal: NormalOperation
   readonly operation: Operation
@@ -108,7 +107,6 @@ class OperationWriter {
     return block(properties)
   }
 
-  /** Writes the types of bodies by media type. */
   #writeContent(content: Readonly<Record<string, ResponseMedia>>): string {
     const properties = Object.entries(content).map(
       ([type, media]) => `${stringCode(type)}: ${this.#writeMedia(media)};`,
@@ -126,5 +124,4 @@ class OperationWriter {
   }
 }
 
-/** Stands in for the missing schema of a header. */
 const STRING_SCHEMA = { type: 'string' }

@@ -89,7 +89,6 @@ export class TypeWriter {
     return text
   }
 
-  /** Refers to a named type. */
   #refer(node: unknown): string {
     const target = tryDeref<unknown>(node) // dangling only in an unused schema
     if (isObject(target)) return this.#nameOf(target)
