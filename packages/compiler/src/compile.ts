@@ -25,7 +25,7 @@ import {
 } from './operations/normal-form.ts'
 import { stringCode } from './operations/printing.ts'
 import { checkPaths, compileOperations, describeOperations } from './operations/operations.ts'
-import { type Context, readItems, Schemas } from './schemas/schemas.ts'
+import { type Compilation, readItems, Schemas } from './schemas/schemas.ts'
 
 /** An inspected document: its diagnostics, and its servable operations. */
 export interface Inspected extends DiagnosticList {
@@ -61,19 +61,19 @@ export async function inspect(
   const document = await readOpenApi(file, diagnostics, refsWithin)
   const { root, files } = document
   const schemas = new Schemas(diagnostics, product?.formats)
-  const context: Context = { root, schemas, diagnostics, product, templates: new Map() }
+  const compilation: Compilation = { root, schemas, diagnostics, product, templates: new Map() }
   const described = listOperations(root)
-  describeOperations(context, described)
-  const leftOut = listLeftOut(context, described)
+  describeOperations(compilation, described)
+  const leftOut = listLeftOut(compilation, described)
   const listed = described.filter(({ key }) => !leftOut.has(key))
   const names = new Map(listed.map((operation) => [operation.key, nameInProduct(operation)]))
   const inspected = { root, files, schemas, names }
   if (!document.isServed)
     return { ...inspected, compiled: undefined, operations: new Map(), ...diagnostics.list() }
 
-  checkPaths(context, listed)
-  const operations = compileOperations(context, listed)
-  const items = readItems(context)
+  checkPaths(compilation, listed)
+  const operations = compileOperations(compilation, listed)
+  const items = readItems(compilation)
   const sources = document.sources.map(([path, text]) => [path, hash('sha256', text)] as const)
   const compiled: Compiled = {
     title: titleOf(root),
@@ -81,7 +81,7 @@ export async function inspect(
     bundle: document.bundle,
     baseUrl: document.baseUrl,
     prefix: prefixOf(root),
-    providers: readProviders(context),
+    providers: readProviders(compilation),
     operations: [...operations.values()].map(({ operation }) => operation),
     schemas: schemas.compiled,
     items,
@@ -113,7 +113,7 @@ function nameInProduct({ key, operation }: Listed): string {
 
 /** The keys of the operations left out by `without` of product.ts. Reports unknown names. */
 function listLeftOut(
-  { root, diagnostics, product }: Context,
+  { root, diagnostics, product }: Compilation,
   described: readonly Listed[],
 ): ReadonlySet<string> {
   const names = product?.without ?? []

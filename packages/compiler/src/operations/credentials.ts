@@ -9,7 +9,7 @@ import {
 import { isObject } from '@plant-store/json-schema'
 import { stringCode } from './printing.ts'
 import { deref, usableEntries } from '../read/references.ts'
-import type { Context } from '../schemas/schemas.ts'
+import type { Compilation } from '../schemas/schemas.ts'
 
 type Alternative = Readonly<Record<string, string[]>>
 
@@ -20,20 +20,20 @@ const SCOPE_ADVICE = 'write visible ASCII characters without " and \\'
 
 /** Reads the alternatives of `security`. The product must have guards for one of them. */
 export function readSecurity(
-  context: Context,
+  compilation: Compilation,
   alternatives: readonly Alternative[],
 ): Requirement[][] {
-  const requirements = alternatives.map((alternative) => readAlternative(context, alternative))
-  reportUnguarded(context, requirements)
+  const requirements = alternatives.map((alternative) => readAlternative(compilation, alternative))
+  reportUnguarded(compilation, requirements)
   return requirements
 }
 
-function readAlternative(context: Context, alternative: Alternative): Requirement[] {
-  const { root, diagnostics } = context
+function readAlternative(compilation: Compilation, alternative: Alternative): Requirement[] {
+  const { root, diagnostics } = compilation
   return Object.entries(alternative).map(([name, scopes]) => {
     const node = root.components?.securitySchemes?.[name]
-    if (node === undefined) diagnostics.error(alternative, unknownScheme(context, name), name)
-    checkScopes(context, alternative, name, scopes)
+    if (node === undefined) diagnostics.error(alternative, unknownScheme(compilation, name), name)
+    checkScopes(compilation, alternative, name, scopes)
     // An unknown scheme becomes a requirement nobody can satisfy. Without it, the operation could be open.
     return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
   })
@@ -49,7 +49,7 @@ const NO_SIGN_IN =
   'the docs page does not sign in at this address: write a host of letters, digits, - and .'
 
 /** The origins of a contract's identity providers. A relative address is left out: the service itself has it. */
-export function readProviders({ root, diagnostics }: Context): string[] {
+export function readProviders({ root, diagnostics }: Compilation): string[] {
   const origins = new Set<string>()
   for (const { node, key } of providerAddresses(root)) {
     const origin = URL.parse(String(node[key]))?.origin ?? ''
@@ -64,7 +64,7 @@ interface Field {
   readonly key: string
 }
 
-function providerAddresses({ components }: Context['root']): Field[] {
+function providerAddresses({ components }: Compilation['root']): Field[] {
   const schemes = usableEntries(components?.securitySchemes).map(([, scheme]) => scheme)
   return schemes.flatMap((scheme): Field[] => {
     if (scheme.type === 'openIdConnect' && isObject(scheme))
@@ -78,7 +78,7 @@ function providerAddresses({ components }: Context['root']): Field[] {
 /** With more schemes than these, an error does not list them. */
 const MAX_PROPOSALS = 3
 
-function unknownScheme({ root }: Context, name: string): string {
+function unknownScheme({ root }: Compilation, name: string): string {
   const text = `the security scheme ${name} is not in components/securitySchemes`
   const names = Object.keys(root.components?.securitySchemes ?? {})
   const isEasy = names.length > 0 && names.length <= MAX_PROPOSALS
@@ -86,7 +86,7 @@ function unknownScheme({ root }: Context, name: string): string {
 }
 
 function checkScopes(
-  { diagnostics }: Context,
+  { diagnostics }: Compilation,
   alternative: Alternative,
   name: string,
   scopes: readonly string[],
@@ -100,7 +100,7 @@ function checkScopes(
 
 /** Reports schemes without a guard. If the product has guards for another alternative, they are only left out. */
 function reportUnguarded(
-  { root, product, diagnostics }: Context,
+  { root, product, diagnostics }: Compilation,
   alternatives: readonly (readonly Requirement[])[],
 ): void {
   const hooks = product ?? {}

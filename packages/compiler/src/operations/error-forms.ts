@@ -25,7 +25,7 @@ import { derefEntries } from '../read/references.ts'
 import { findLocation } from '../read/source-locations.ts'
 import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
 import { valueCode } from './printing.ts'
-import type { Context } from '../schemas/schemas.ts'
+import type { Compilation } from '../schemas/schemas.ts'
 
 /** The media type of RFC 9457. It demands the form of this RFC, even if the schema accepts another one. */
 const PROBLEM = 'application/problem+json'
@@ -33,18 +33,18 @@ const NO_BODY =
   'the service answers this error by itself, and no body could be made for it: write into product.ts an errorBody that fits'
 
 /** The formats of built-in errors, by status; empty if all are the default. */
-export function readErrors(context: Context, normal: NormalOperation): Operation['errors'] {
+export function readErrors(compilation: Compilation, normal: NormalOperation): Operation['errors'] {
   if (normal.method === 'HEAD') return {} // its answers have no body
-  const errors = readFormats(context, normal)
+  const errors = readFormats(compilation, normal)
   const formats = Object.values(errors)
-  if (context.product?.errorBody && formats.length === 0)
-    return { default: undescribedFormat(context, undefined) }
+  if (compilation.product?.errorBody && formats.length === 0)
+    return { default: undescribedFormat(compilation, undefined) }
   const areUsual = formats.every((format) => isDeepStrictEqual(format, USUAL))
   return areUsual ? {} : errors
 }
 
 /** The formats of described errors. */
-function readFormats(context: Context, normal: NormalOperation): Operation['errors'] {
+function readFormats(compilation: Compilation, normal: NormalOperation): Operation['errors'] {
   const { path, responses } = normal
   const statuses = (key: string) => statusesOf(path, responses, key)
   const builtIn = Object.entries(responses).filter(([key]) => statuses(key).length > 0)
@@ -52,21 +52,21 @@ function readFormats(context: Context, normal: NormalOperation): Operation['erro
   const errors: Record<string, ErrorFormat> = {}
   for (const [key, response] of builtIn.filter(hasContent)) {
     const origin = { operation: normal, statuses: statuses(key) }
-    errors[key] = readError(context, origin, response)
+    errors[key] = readError(compilation, origin, response)
   }
   const [first] = Object.values(errors)
   for (const [key, response] of builtIn.filter((entry) => !hasContent(entry))) {
     if (statuses(key).join() === '404') continue // the method answers it, except for a segment like ".."
-    errors[key] = undescribedFormat(context, first)
+    errors[key] = undescribedFormat(compilation, first)
     const isWritten = findLocation(response) !== undefined // otherwise normal-form.ts added it
-    if (isWritten) context.diagnostics.warn(response, NO_ERROR_CONTENT)
+    if (isWritten) compilation.diagnostics.warn(response, NO_ERROR_CONTENT)
   }
   return errors
 }
 
 /** The format of an error described without content. @param first the format of another error of the operation */
 function undescribedFormat(
-  { product, schemas }: Context,
+  { product, schemas }: Compilation,
   first: ErrorFormat | undefined,
 ): ErrorFormat {
   const isOfProduct = first?.form === 'product' || (!first && product?.errorBody !== undefined)
@@ -81,17 +81,21 @@ const NO_ERROR_CONTENT =
 /** The operation of an error, and its built-in statuses. */
 type Origin = Pick<DescribedError, 'operation' | 'statuses'>
 
-function readError(context: Context, origin: Origin, response: openapi.Response): ErrorFormat {
+function readError(
+  compilation: Compilation,
+  origin: Origin,
+  response: openapi.Response,
+): ErrorFormat {
   const content = derefEntries(response.content)
   const mediaTypes = content.map(([range, media]) => toMediaType(range, media))
   const written = mediaTypes.find(isWritable)
   if (written === undefined) {
-    context.diagnostics.warn(response, NO_ERROR_TYPE, 'content')
+    compilation.diagnostics.warn(response, NO_ERROR_TYPE, 'content')
     return USUAL
   }
   const { type } = written
   if (bodyKind(type) === 'text') return { type, form: 'text' }
-  return readJsonError(context, origin, written)
+  return readJsonError(compilation, origin, written)
 }
 
 const NO_ERROR_TYPE =
@@ -105,9 +109,13 @@ function isWritable({ type, media }: MediaType): boolean {
   return bodyKind(type) === 'json' || TEXT_FOR_PEOPLE.test(type)
 }
 
-function readJsonError(context: Context, origin: Origin, mediaType: MediaType): ErrorFormat {
+function readJsonError(
+  compilation: Compilation,
+  origin: Origin,
+  mediaType: MediaType,
+): ErrorFormat {
   const { type, media } = mediaType
-  const { product, schemas, diagnostics } = context
+  const { product, schemas, diagnostics } = compilation
   const schema = schemas.add(media.schema ?? true)
   const check = schemas.check('body', { $ref: schema })
   const described = { ...origin, schema, check }
@@ -121,16 +129,16 @@ function readJsonError(context: Context, origin: Origin, mediaType: MediaType): 
     return { type, form }
   }
   const checkDescribed = checkOfErrors(schemas.compiled, schema, check)
-  return readUnknownForm(context, { ...described, check: checkDescribed }, mediaType)
+  return readUnknownForm(compilation, { ...described, check: checkDescribed }, mediaType)
 }
 
 /** The format of an error without a known form: by the product's `errorBody`, or by a template made from its schema. */
 function readUnknownForm(
-  context: Context,
+  compilation: Compilation,
   described: DescribedError,
   { type, media }: MediaType,
 ): ErrorFormat {
-  const { product, schemas, diagnostics } = context
+  const { product, schemas, diagnostics } = compilation
   const { schema } = described
   const refuse = (fault: string) => diagnostics.error(media, fault, 'schema')
   if (product?.errorBody !== undefined) {
@@ -138,18 +146,18 @@ function readUnknownForm(
     if (fault !== undefined) refuse(fault)
     return { type, form: 'product', schema }
   }
-  const templates = writeTemplates(context, described)
+  const templates = writeTemplates(compilation, described)
   if (templates === undefined) {
     refuse(`${NO_BODY} ${textOfSchema(schemas.compiled, schema)}`)
     return { type, form: 'product', schema }
   }
-  reportTemplates(context, media, [...templates.values()])
+  reportTemplates(compilation, media, [...templates.values()])
   return { type, form: 'template', schema, ...byStatus(templates) }
 }
 
 /** Warns of an error written by a template, and shows the template. */
 function reportTemplates(
-  { diagnostics }: Context,
+  { diagnostics }: Compilation,
   media: openapi.MediaType,
   templates: readonly Template[],
 ): void {
@@ -162,12 +170,12 @@ function reportTemplates(
 
 /** Writes the templates of an error, by status. @returns undefined if a status has no fitting template */
 function writeTemplates(
-  context: Context,
+  compilation: Compilation,
   described: DescribedError,
 ): ReadonlyMap<number, Template> | undefined {
   const written = new Map<number, Template>()
   for (const status of described.statuses) {
-    const template = templateFor(context, { ...described, statuses: [status] }, status)
+    const template = templateFor(compilation, { ...described, statuses: [status] }, status)
     if (template === undefined) return undefined
     written.set(status, template)
   }
@@ -175,7 +183,7 @@ function writeTemplates(
 }
 
 function templateFor(
-  { schemas, templates }: Context,
+  { schemas, templates }: Compilation,
   described: DescribedError,
   status: number,
 ): Template | undefined {

@@ -2,7 +2,7 @@
 import type { BodyKind } from '@plant-store/engine/for-compiler'
 import type * as openapi from '../read/document.ts'
 import { namesTypesOfFiles } from './encodings.ts'
-import type { Context } from '../schemas/schemas.ts'
+import type { Compilation } from '../schemas/schemas.ts'
 import { allowedTypes, fieldsOf, isReadable, UNREADABLE } from '../schemas/shapes.ts'
 import { isObject } from '@plant-store/json-schema'
 
@@ -29,18 +29,22 @@ const ANY_FORM = {
 }
 const NO_FIELDS = 'this schema describes no fields: the form may have any, which nobody checks'
 
-export function addForm(context: Context, kind: FormKind, media: openapi.MediaType): string {
+export function addForm(
+  compilation: Compilation,
+  kind: FormKind,
+  media: openapi.MediaType,
+): string {
   const isDescribed = isForm(media.schema)
-  if (!isDescribed) context.diagnostics.warn(media, NO_FIELDS)
+  if (!isDescribed) compilation.diagnostics.warn(media, NO_FIELDS)
   const schema = isDescribed ? media.schema : ANY_FORM[kind]
-  return context.schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
+  return compilation.schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
 }
 
 const TYPES_OF_FILES = 'the media types of files are not checked: the method gets the type of each'
 
 /** Refuses fields which can be neither a string nor a file. */
 export function checkFields(
-  { diagnostics }: Context,
+  { diagnostics }: Compilation,
   kind: FormKind,
   media: openapi.MediaType,
 ): void {

@@ -12,7 +12,7 @@ import type * as openapi from '../read/document.ts'
 import { isUsualEncoding } from './encodings.ts'
 import { addForm, checkFields, isForm } from './forms.ts'
 import { deref, derefEntries } from '../read/references.ts'
-import type { Context } from '../schemas/schemas.ts'
+import type { Compilation } from '../schemas/schemas.ts'
 import { allowedTypes, bytesRule, schemaWith } from '../schemas/shapes.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
@@ -22,12 +22,12 @@ const MAX_FILE_BYTES = 1_048_576
 const WITHOUT_BODY = /^(204|205|304)$/
 
 export function readBody(
-  context: Context,
+  compilation: Compilation,
   { required = false, content: described }: openapi.RequestBody,
 ): Body {
-  const { diagnostics } = context
+  const { diagnostics } = compilation
   const content: Record<string, Media> = {}
-  for (const served of servedContent(context, described, 'request')) {
+  for (const served of servedContent(compilation, described, 'request')) {
     const { type, media, kind } = served
     if (kind === 'events') continue
     const standard = required ? undefined : schemaWith(media.schema, 'default')
@@ -40,19 +40,19 @@ export function readBody(
         `the media type ${type} is there twice: leave one out`,
         type,
       )
-    const schema = served.isUnchecked ? null : addSchema(context, kind, media)
-    if (kind === 'multipart' || kind === 'urlencoded') checkFields(context, kind, media)
-    content[name] = { kind, schema, limit: readLimit(context, kind, media) }
+    const schema = served.isUnchecked ? null : addSchema(compilation, kind, media)
+    if (kind === 'multipart' || kind === 'urlencoded') checkFields(compilation, kind, media)
+    content[name] = { kind, schema, limit: readLimit(compilation, kind, media) }
   }
   return { required, content }
 }
 
 export function readResponse(
-  context: Context,
+  compilation: Compilation,
   status: string,
   response: openapi.Response,
 ): Response {
-  const { diagnostics } = context
+  const { diagnostics } = compilation
   const isEmpty = WITHOUT_BODY.test(status)
   if (isEmpty && derefEntries(response.content).length > 0)
     diagnostics.warn(response, `in HTTP, ${status} has no body: leave it out`, 'content')
@@ -67,20 +67,20 @@ export function readResponse(
         `the header ${name} is not served: write a "schema" of one string, number or boolean`,
       )
   }
-  const served = isEmpty ? [] : servedContent(context, response.content, 'response')
+  const served = isEmpty ? [] : servedContent(compilation, response.content, 'response')
   return Object.fromEntries(
-    served.map((media) => [media.type, compileMedia(context, media)] as const),
+    served.map((media) => [media.type, compileMedia(compilation, media)] as const),
   )
 }
 
 /** Compiles a media type. For events, the schema is about the data of each event: a string, or any value in JSON. */
-function compileMedia(context: Context, served: ServedMediaType): ResponseMedia {
+function compileMedia(compilation: Compilation, served: ServedMediaType): ResponseMedia {
   const { kind, media, isUnchecked = false } = served
   if (isUnchecked && kind !== 'events') return { kind, schema: null }
-  if (kind !== 'events') return { kind, schema: addSchema(context, kind, media) }
+  if (kind !== 'events') return { kind, schema: addSchema(compilation, kind, media) }
   const isText = media.schema === undefined || allowedTypes(media.schema).join() === 'string'
   const dataKind = isText ? 'text' : 'json'
-  return { kind: dataKind, schema: addSchema(context, dataKind, media), events: true }
+  return { kind: dataKind, schema: addSchema(compilation, dataKind, media), events: true }
 }
 
 export interface MediaType {
@@ -97,7 +97,7 @@ interface ServedMediaType extends MediaType {
 
 /** The served media types. If there are any, unsupported ones are left out with a warning. */
 function servedContent(
-  { diagnostics }: Context,
+  { diagnostics }: Compilation,
   content: openapi.Response['content'],
   use: Use,
 ): readonly ServedMediaType[] {
@@ -240,10 +240,14 @@ const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
 type Use = 'request' | 'response'
 
 /** Adds the schema of a media type. @returns its id; null without a schema, and for bytes */
-function addSchema(context: Context, kind: BodyKind, media: openapi.MediaType): string | null {
-  const { schemas } = context
+function addSchema(
+  compilation: Compilation,
+  kind: BodyKind,
+  media: openapi.MediaType,
+): string | null {
+  const { schemas } = compilation
   const { schema } = media
-  if (kind === 'multipart' || kind === 'urlencoded') return addForm(context, kind, media)
+  if (kind === 'multipart' || kind === 'urlencoded') return addForm(compilation, kind, media)
   if (schema === undefined || kind === 'bytes') return null
   const id = schemas.add(schema)
   if (kind === 'json') schemas.addExamples(media, id)
@@ -252,14 +256,14 @@ function addSchema(context: Context, kind: BodyKind, media: openapi.MediaType): 
 
 const LIMIT = 'x-body-limit'
 
-function readLimit(context: Context, kind: BodyKind, media: openapi.MediaType): number {
-  const limit = readWrittenLimit(context, media) ?? usualLimit(kind)
+function readLimit(compilation: Compilation, kind: BodyKind, media: openapi.MediaType): number {
+  const limit = readWrittenLimit(compilation, media) ?? usualLimit(kind)
   if (kind !== 'bytes') return limit
   const { maxLength = limit } = bytesRule(media.schema) ?? {}
   return Math.min(limit, maxLength)
 }
 
-function readWrittenLimit({ root, diagnostics }: Context, media: openapi.MediaType) {
+function readWrittenLimit({ root, diagnostics }: Compilation, media: openapi.MediaType) {
   const node = [media, root].find((candidate) => LIMIT in candidate)
   if (node === undefined) return undefined
   const limit = Number(Reflect.get(node, LIMIT))

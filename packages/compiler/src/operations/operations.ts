@@ -24,7 +24,7 @@ import {
   serversOf,
   usableServers,
 } from './normal-form.ts'
-import type { Context } from '../schemas/schemas.ts'
+import type { Compilation } from '../schemas/schemas.ts'
 
 /** A segment has characters and parameters, never two parameters side by side. `*` is a wildcard of the router. */
 const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
@@ -34,7 +34,7 @@ const SEGMENT =
   "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with text between two of them"
 
 export function describeOperations(
-  { root, diagnostics }: Pick<Context, 'root' | 'diagnostics'>,
+  { root, diagnostics }: Pick<Compilation, 'root' | 'diagnostics'>,
   listed: readonly Listed[],
 ): void {
   for (const { key, written, target, operation } of listed) {
@@ -50,7 +50,7 @@ function schemesOf({ security, components }: Oas3_1Definition, operation: openap
 }
 
 /** Reports unservable paths, and paths the router can't tell apart. */
-export function checkPaths({ root, diagnostics }: Context, listed: readonly Listed[]): void {
+export function checkPaths({ root, diagnostics }: Compilation, listed: readonly Listed[]): void {
   for (const path of Object.keys({ ...root.paths }))
     if (!path.startsWith('x-') && !PATH.test(path)) diagnostics.error(root, SEGMENT, 'paths', path)
   const prefix = prefixOf(root)
@@ -82,10 +82,10 @@ function shapeOf(path: string): string {
 
 /** Compiles operations, and reports failing ones. @returns operations by keys such as `GET /users` */
 export function compileOperations(
-  context: Context,
+  compilation: Compilation,
   listed: readonly Listed[],
 ): Map<string, { operation: Operation; normal: NormalOperation }> {
-  const { root, diagnostics } = context
+  const { root, diagnostics } = compilation
   checkServers(diagnostics, root)
   const ids = new Set<string>()
   const operations = new Map<string, { operation: Operation; normal: NormalOperation }>()
@@ -93,18 +93,18 @@ export function compileOperations(
     try {
       const normal = normalize(root, described, ids)
       checkName(diagnostics, described, normal.id, ids)
-      checkLocalServers(context, described)
+      checkLocalServers(compilation, described)
       checkPathParameters(diagnostics, described)
-      operations.set(described.key, { operation: compile(context, normal), normal })
+      operations.set(described.key, { operation: compile(compilation, normal), normal })
     } catch (error) {
       const text = `this operation can't be compiled: ${reasonOf(error)}`
       if (!diagnostics.hasErrorOf(described.key)) diagnostics.error(described.operation, text)
     }
   }
-  context.schemas.checkDefaults()
-  context.schemas.checkExamples()
+  compilation.schemas.checkDefaults()
+  compilation.schemas.checkExamples()
   warnOfImpossible(
-    context,
+    compilation,
     [...operations.values()].map(({ operation }) => operation),
   )
   return operations
@@ -151,7 +151,7 @@ function checkPathParameters(diagnostics: Diagnostics, listed: Listed): void {
     )
 }
 
-function checkLocalServers({ root, diagnostics }: Context, listed: Listed): void {
+function checkLocalServers({ root, diagnostics }: Compilation, listed: Listed): void {
   const node = serversOf(root, listed)
   if (node !== root) checkServers(diagnostics, node)
 }
@@ -181,24 +181,24 @@ function writtenUrl({ url, variables }: Server): string {
   return url.replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '*')
 }
 
-function compile(context: Context, normal: NormalOperation): Operation {
+function compile(compilation: Compilation, normal: NormalOperation): Operation {
   const { id, method, path, requestBody } = normal
-  const security = readSecurity(context, normal.security)
-  if (method !== 'HEAD') reportUndescribed(context, normal) // an answer to HEAD has no body
+  const security = readSecurity(compilation, normal.security)
+  if (method !== 'HEAD') reportUndescribed(compilation, normal) // an answer to HEAD has no body
   return {
     id,
     method,
     path,
     security,
-    parameters: readParameters(context, normal.parameters, security),
-    body: requestBody === undefined ? null : readBody(context, requestBody),
-    responses: compileResponses(context, normal.responses),
-    errors: readErrors(context, normal),
+    parameters: readParameters(compilation, normal.parameters, security),
+    body: requestBody === undefined ? null : readBody(compilation, requestBody),
+    responses: compileResponses(compilation, normal.responses),
+    errors: readErrors(compilation, normal),
   }
 }
 
 /** Warns of built-in errors without a description in the contract. */
-function reportUndescribed({ diagnostics }: Context, normal: NormalOperation): void {
+function reportUndescribed({ diagnostics }: Compilation, normal: NormalOperation): void {
   const { written, security, parameters, requestBody, responses } = normal
   const hasInput = parameters.length > 0 || requestBody !== undefined
   const statuses = [
@@ -215,11 +215,11 @@ function reportUndescribed({ diagnostics }: Context, normal: NormalOperation): v
 }
 
 function compileResponses(
-  context: Context,
+  compilation: Compilation,
   responses: NormalOperation['responses'],
 ): Operation['responses'] {
   const entries = Object.entries(responses).map(
-    ([status, response]) => [status, readResponse(context, status, response)] as const,
+    ([status, response]) => [status, readResponse(compilation, status, response)] as const,
   )
   return Object.fromEntries(entries)
 }

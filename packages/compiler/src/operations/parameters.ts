@@ -3,7 +3,7 @@ import type { Parameter, Requirement } from '@plant-store/engine/for-compiler'
 import { bodyKind } from './body-kinds.ts'
 import type * as openapi from '../read/document.ts'
 import { derefEntries } from '../read/references.ts'
-import type { Context } from '../schemas/schemas.ts'
+import type { Compilation } from '../schemas/schemas.ts'
 import {
   allowedTypes,
   fieldsOf,
@@ -14,16 +14,16 @@ import {
 } from '../schemas/shapes.ts'
 
 export function readParameters(
-  context: Context,
+  compilation: Compilation,
   described: readonly openapi.Parameter[],
   security: readonly (readonly Requirement[])[],
 ): Parameter[] {
-  const parameters = described.map((parameter) => readParameter(context, parameter))
+  const parameters = described.map((parameter) => readParameter(compilation, parameter))
   const [open, ...others] = described.filter(isOpen)
   if (open === undefined) return parameters
   const isDeep = described.some(({ style }) => style === 'deepObject')
   if (others.length > 0 || isDeep)
-    context.diagnostics.error(open, `the parameter ${open.name} ${AMBIGUOUS}`, 'schema')
+    compilation.diagnostics.error(open, `the parameter ${open.name} ${AMBIGUOUS}`, 'schema')
   const inQuery = parameters.filter(({ in: place }) => place === 'query')
   const names = inQuery.flatMap(({ name, members }) => members ?? name)
   const schemes = security.flat().map(({ scheme }) => scheme)
@@ -39,14 +39,14 @@ const AMBIGUOUS =
 
 const STRING_SCHEMA = { type: 'string' }
 
-function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
+function readParameter(compilation: Compilation, parameter: openapi.Parameter): Parameter {
   const { in: place, name, allowEmptyValue = false } = parameter
   const sentAs = sentAsOf(parameter)
-  const described = sentAs === 'json' ? readContent(context, parameter) : parameter
+  const described = sentAs === 'json' ? readContent(compilation, parameter) : parameter
   const { schema = sentAs === 'json' ? true : STRING_SCHEMA } = described
-  checkValue(context, parameter, sentAs)
-  const id = context.schemas.add(schema)
-  context.schemas.addExamples(described, id)
+  checkValue(compilation, parameter, sentAs)
+  const id = compilation.schemas.add(schema)
+  compilation.schemas.addExamples(described, id)
   return {
     in: place as Parameter['in'],
     name,
@@ -101,7 +101,10 @@ function namesOf(schema: unknown): string[] {
   return [...fieldsOf(schema).keys()].filter((name) => name !== '')
 }
 
-function readContent({ diagnostics }: Context, parameter: openapi.Parameter): openapi.MediaType {
+function readContent(
+  { diagnostics }: Compilation,
+  parameter: openapi.Parameter,
+): openapi.MediaType {
   const [first, ...others] = derefEntries(parameter.content)
   const [type, media] = first ?? ['', {}]
   if (bodyKind(type) !== 'json' || others.length > 0)
@@ -111,7 +114,7 @@ function readContent({ diagnostics }: Context, parameter: openapi.Parameter): op
 
 const NO_JSON = 'has a content that is not served: write only application/json, or "schema"'
 
-function checkValue(context: Context, parameter: openapi.Parameter, sentAs: SentAs): void {
+function checkValue(compilation: Compilation, parameter: openapi.Parameter, sentAs: SentAs): void {
   const { in: place, name } = parameter
   if (sentAs === 'json') return
   const isString = sentAs === undefined || sentAs === 'list'
@@ -119,7 +122,7 @@ function checkValue(context: Context, parameter: openapi.Parameter, sentAs: Sent
   const isSplit = place === 'cookie' && sentAs !== undefined && isExploded(parameter)
   const text = fault ?? (isSplit ? SPLIT : undefined)
   if (text === undefined) return
-  context.diagnostics.error(parameter, `the parameter ${name} ${text}`, 'schema')
+  compilation.diagnostics.error(parameter, `the parameter ${name} ${text}`, 'schema')
 }
 
 const SPLIT = 'is one cookie: write "explode: false", or "type: string"'

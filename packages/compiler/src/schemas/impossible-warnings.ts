@@ -4,7 +4,7 @@ import { type Keywords, reachable, type Schema } from '@plant-store/json-schema'
 import { type Direction, ImpossibleSchemas, type ContractSchemas } from './impossible-schemas.ts'
 import { valueAt } from './impossible-properties.ts'
 import { hasNoKeywords } from './impossible-types.ts'
-import type { Context } from './schemas.ts'
+import type { Compilation } from './schemas.ts'
 
 type Resolve = ContractSchemas['resolve']
 
@@ -12,7 +12,7 @@ const IMPOSSIBLE = 'nothing fits this schema'
 
 /** Warns of impossible schemas of operations, each at the innermost one. */
 export function warnOfImpossible(
-  { schemas, diagnostics }: Pick<Context, 'schemas' | 'diagnostics'>,
+  { schemas, diagnostics }: Pick<Compilation, 'schemas' | 'diagnostics'>,
   operations: readonly Operation[],
 ): void {
   if (schemas.hasInvalid) return // reported as an error

@@ -16,7 +16,7 @@ import { LEADS_NOWHERE, member, resolveReference, tryDeref } from '../read/refer
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
 import { bytesRule, isFile, type ValueSyntax } from './shapes.ts'
 
-export interface Context {
+export interface Compilation {
   readonly root: Oas3_1Definition
   readonly schemas: Schemas
   readonly diagnostics: Diagnostics
@@ -267,7 +267,7 @@ export function readItems({
   root,
   schemas,
   product: { collections = {} } = {},
-}: Context): Readonly<Record<string, string>> {
+}: Compilation): Readonly<Record<string, string>> {
   const names = new Set(Object.values(collections).map(({ schema }) => schema))
   const described = Object.entries(root.components?.schemas ?? {})
   const stored = described.filter(([name]) => names.has(name))
