@@ -234,7 +234,7 @@ async function discoverKeys(issuer: string, init: RequestInit): Promise<string> 
   // Tokens name their issuer exactly: with another JWT_ISSUER, each of them would be refused.
   if (name !== issuer) {
     const stated = JSON.stringify(name.slice(0, MAX_NAME_LENGTH))
-    throw new Error(`the issuer of ${url} is ${stated}: set JWT_ISSUER to that, to the letter`)
+    throw new Error(`the issuer of ${url} is ${stated}: set JWT_ISSUER to exactly this name`)
   }
   // Anybody able to change bytes sent without TLS could sign tokens.
   if (!isAddressOfKeys(keys))

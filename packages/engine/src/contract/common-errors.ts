@@ -1,4 +1,4 @@
-// The form of the errors outside of operations: the one that the errors of the contract have in common.
+// Finds the form of the errors outside of operations: the commonest one in the contract.
 import type { Compiled, ErrorFormat, Operation } from './compiled.ts'
 import { BUILT_IN_STATUSES, findStatus, formatOf, USUAL } from './error-forms.ts'
 import { fitsOutside } from './error-trials.ts'
@@ -12,9 +12,10 @@ interface Counted {
 }
 
 /**
- * Finds the formats of the errors outside of operations: those of most built-in errors, counted for each operation and each
- * status; of equals, the first one in the contract. Operations that describe no error don't count. Neither does a format that
- * an error outside doesn't fit, unless there is no other.
+ * Finds the formats of the errors outside of operations: those of most built-in errors, counted for
+ * each operation and each status; of equals, the first one in the contract. Operations without
+ * described errors don't count. Neither does a format unfit outside of operations, unless there is
+ * no other.
  * @returns them by status, with the first one as `default`; nothing if there are none
  */
 export function commonErrors(contract: Compiled, product: ProductHooks): Operation['errors'] {
@@ -31,14 +32,14 @@ export function commonErrors(contract: Compiled, product: ProductHooks): Operati
   return ofProduct === undefined ? {} : { default: ofProduct }
 }
 
-/** Whether the contract says how an error looks that the service answers by itself. */
+/** Whether the contract describes a built-in error of an operation. */
 export function describesErrors({ method, responses }: Operation): boolean {
   if (method === 'HEAD') return false // its answers have no bodies
   const keys = BUILT_IN_STATUSES.map((status) => findStatus(responses, status))
   return keys.some((key) => key !== undefined && Object.keys(responses[key] ?? {}).length > 0)
 }
 
-/** The formats without those that an error outside doesn't fit. */
+/** The formats fit for errors outside of operations. */
 function fittingFormats(
   contract: Compiled,
   product: ProductHooks,
@@ -51,7 +52,7 @@ function fittingFormats(
   })
 }
 
-/** A name that formats of one form share. Templates of one schema differ only in what they say of a status. */
+/** A name shared by the formats of one form. Templates of one schema differ only by status. */
 function formOf(format: ErrorFormat, { errorBody }: ProductHooks): string {
   const isOfProduct = 'schema' in format && errorBody !== undefined
   if (isOfProduct) return `product ${format.type}`
@@ -59,13 +60,13 @@ function formOf(format: ErrorFormat, { errorBody }: ProductHooks): string {
   return `${format.form} ${schema} ${format.type}`
 }
 
-/** The first format of each status: templates of one schema may say different things of it. */
+/** The first format of each status: templates of one schema may differ by status. */
 function byStatus(counted: readonly Counted[]): Operation['errors'] {
   const formats = counted.map(({ status, format }) => [status, format] as const)
   return { ...Object.fromEntries(formats.toReversed()), default: counted[0]?.format ?? USUAL }
 }
 
-/** The first error that the product writes; undefined if it writes none. */
+/** The first error written by the product; undefined if it writes none. */
 function firstOfProduct(
   { operations }: Compiled,
   { errorBody }: ProductHooks,

@@ -1,4 +1,4 @@
-// Writes the built-in errors in the form that the contract describes.
+// Writes the built-in errors in the form described by the contract.
 import type { ErrorFormat, Operation } from './compiled.ts'
 import { fillIn, type Template } from './error-templates.ts'
 import type { ProductHooks } from './product-hooks.ts'
@@ -6,13 +6,13 @@ import { usualError, type WriteError } from '../http/error-answers.ts'
 import { exactJson } from '../http/json.ts'
 import { reasonOf } from '../errors.ts'
 
-/** The statuses that the service answers by itself where a contract describes them. */
+/** The statuses of built-in errors, where a contract describes them. */
 export const BUILT_IN_STATUSES = [400, 401, 403, 404, 408, 413, 415, 417, 431, 500, 501, 503, 505]
 
 /**
- * The statuses of built-in errors that a key of `responses` describes. Only a path with parameters has 404: some
- * segments, such as `..`, are no parameter.
- * @param key undefined for the statuses that no key describes
+ * The statuses of built-in errors described by a key of `responses`. Only a path with parameters
+ * has 404: some segments, such as `..`, are no parameter.
+ * @param key undefined for the statuses without a key
  */
 export function statusesOf(
   path: string,
@@ -26,7 +26,9 @@ export function statusesOf(
   })
 }
 
-/** The key of a status in the responses of a contract: the status, its range (`4XX`) or `default`. */
+/**
+ * The key of a status in the responses of a contract: the status, its range (`4XX`) or `default`.
+ */
 export function findStatus(responses: object, status: number): string | undefined {
   const range = `${Math.floor(status / 100)}XX`
   return [String(status), range, 'default'].find((key) => Object.hasOwn(responses, key))
@@ -36,7 +38,7 @@ export function findStatus(responses: object, status: number): string | undefine
 export const USUAL: ErrorFormat = { type: 'application/json', form: 'error' }
 
 /**
- * The format of an error. A status that the contract does not describe has the format of the first error.
+ * The format of an error. An undescribed status has the format of the first error.
  * @returns undefined if there are no formats: then all are usual
  */
 export function formatOf(errors: Operation['errors'], status: number): ErrorFormat | undefined {
@@ -45,7 +47,10 @@ export function formatOf(errors: Operation['errors'], status: number): ErrorForm
   return key === undefined ? first : errors[key]
 }
 
-/** The forms of an error that are tried before a template is made, in this order: the built-in form, RFC 9457, two common ones. */
+/**
+ * The forms to try before a template is made, in this order: the built-in form, RFC 9457, two
+ * common ones.
+ */
 export const KNOWN_FORMS = {
   error: { error: '$status', message: '$message' },
   problem: { type: 'about:blank', title: '$reason', status: '$status', detail: '$message' },
@@ -66,8 +71,8 @@ export function templateWriter(
 }
 
 /**
- * The function that writes the bodies of a format. The `errorBody` of the product wins over a template.
- * @returns undefined for a string, and where the product lacks its `errorBody`
+ * The function for the bodies of a format. The `errorBody` of the product wins over a template.
+ * @returns undefined for plain text, and if the product lacks its `errorBody`
  */
 export function bodyWriter(
   format: ErrorFormat,
@@ -98,7 +103,7 @@ export function errorWriter(errors: Operation['errors'], product: ProductHooks):
   }
 }
 
-/** An error as a string. The message is escaped where a client may read it as a page. */
+/** Writes an error as plain text. The message is escaped where a client may read it as a page. */
 function textError(type: string, message: string): ReturnType<WriteError> {
   const body = /html|xml/.test(type) ? escapeMarkup(message) : message
   return { type: `${type}; charset=utf-8`, body }

@@ -1,4 +1,5 @@
-// The body of an error as a template: JSON whose strings may stand for the status, the message and the request.
+// Fills in the body of an error from a template: JSON with placeholders for the status, the message
+// and the request.
 import { shorten } from '../errors.ts'
 import type { ErrorOrigin } from '../http/error-answers.ts'
 import { STATUS_CODES } from '../http/node.ts'
@@ -47,7 +48,7 @@ const PLACEHOLDERS: Readonly<Record<string, (facts: ErrorFacts) => string | numb
 const reasonPhrase = (status: number) => STATUS_CODES[status] ?? ''
 const words = (status: number) => reasonPhrase(status).replaceAll(/\W+/g, '_')
 
-/** JSON that stands for itself. */
+/** Makes the template of a constant. */
 export function literal(value: unknown): Template {
   if (typeof value === 'string') return value.startsWith('$') ? `$${value}` : value
   if (Array.isArray(value)) return value.map(literal)

@@ -1,4 +1,4 @@
-// Tries the forms of the built-in errors: whether the bodies that a function writes fit the schemas of the contract.
+// Tries whether the bodies of built-in errors fit the schemas of the contract.
 import type { Compiled, ErrorFormat, Operation } from './compiled.ts'
 import { bodyWriter, statusesOf, type WriteBody } from './error-forms.ts'
 import { type ErrorFacts, has } from './error-templates.ts'
@@ -16,10 +16,10 @@ import type { ErrorOrigin } from '../http/error-answers.ts'
 import { exactJson } from '../http/json.ts'
 import { MAX_MESSAGE_LENGTH, reasonOf } from '../errors.ts'
 
-/** Errors of an operation that have one schema. */
+/** Errors of an operation with one schema. */
 export interface DescribedError {
   readonly operation: Pick<Operation, 'id' | 'path'>
-  /** The statuses that the service answers by itself. */
+  /** Statuses of built-in errors. */
   readonly statuses: readonly number[]
   /** The id of the schema. */
   readonly schema: string
@@ -27,8 +27,8 @@ export interface DescribedError {
 }
 
 /**
- * The messages that a form is tried with: a short one, one with quotes and backslashes, and one that is as long as a message
- * gets.
+ * The messages to try: a short one, one with quotes and backslashes, and one of the greatest
+ * length.
  */
 const MESSAGES = [
   'The reason',
@@ -36,7 +36,7 @@ const MESSAGES = [
   'x'.repeat(MAX_MESSAGE_LENGTH),
 ]
 
-/** An id as the service makes them. */
+/** An id as made by the service. */
 const UUID = '5f0c3e1a-9d7b-4c52-8a46-1b2e3d4c5f60'
 
 /** A request for trials of errors. */
@@ -48,15 +48,15 @@ function triedOrigin({ id, path }: DescribedError['operation']): ErrorOrigin {
   }
 }
 
-/** The errors of a status that a template is tried with. */
+/** The errors of a status to try with a template. */
 export function triedErrors(operation: DescribedError['operation'], status: number): ErrorFacts[] {
   const origin = triedOrigin(operation)
   return MESSAGES.map((message) => ({ ...origin, status, message }))
 }
 
 /**
- * Makes the check of the errors that the product writes by a schema. If the schema describes members, an error must have one
- * of them: an error without any would say nothing to a client.
+ * Makes the check of the errors written by the product for a schema. If the schema describes
+ * properties, an error must have one of them: without any it would tell a client nothing.
  * @param id the id of the schema
  * @param check the check of the schema itself
  */
@@ -69,7 +69,7 @@ export function checkOfErrors(schemas: Compiled['schemas'], id: string, check: C
   }
 }
 
-/** The names of the members that a schema, or an alternative of it, describes. */
+/** The names of the properties described by a schema, or by an alternative of it. */
 function describedMembers(schemas: Compiled['schemas'], id: string): string[] {
   const flatten = (schema: unknown) =>
     flattenedSchema<SchemaObject>(schema, ({ $ref }) => schemas[String($ref)])
@@ -77,13 +77,13 @@ function describedMembers(schemas: Compiled['schemas'], id: string): string[] {
   return parts.flatMap(({ properties }) => Object.keys(properties ?? {}))
 }
 
-/** A call of a function that writes bodies, and the error of its body. */
+/** A failed trial: the call of the function, and the error of its body. */
 interface Misfit {
   readonly call: string
   readonly error: string
 }
 
-/** Tries whether a function writes bodies that fit. @returns the first that does not; undefined if all do */
+/** Tries a function. @returns the first misfit; undefined if all bodies fit */
 export function findMisfit(
   { operation, statuses, check }: DescribedError,
   write: WriteBody,
@@ -102,7 +102,9 @@ export function findMisfit(
   return undefined
 }
 
-/** The fault of a function of the product that does not fit, with the schema; undefined if the function fits. */
+/**
+ * The fault of an unfit function of the product, with the schema; undefined if the function fits.
+ */
 export function bodyFault(
   schemas: Compiled['schemas'],
   described: DescribedError,
@@ -123,7 +125,7 @@ function errorOfBody(check: Check, write: () => unknown): string | undefined {
   }
 }
 
-/** The faults of the errors that the product writes, or would have to, each string once. */
+/** The faults of the errors written by the product, or left to it, each string once. */
 export function errorFaults(contract: Compiled, product: ProductHooks): readonly string[] {
   const { errorBody } = product
   const faults = new Set<string>()
@@ -139,7 +141,9 @@ export function errorFaults(contract: Compiled, product: ProductHooks): readonly
 
 type CheckedFormat = Extract<ErrorFormat, { readonly schema: string }>
 
-/** The errors whose bodies have to fit a schema: those of a template, and those that only the product can write. */
+/**
+ * The errors whose bodies have to fit a schema: those of a template, and those left to the product.
+ */
 function checkedErrors(
   { operations, schemas }: Compiled,
   { formats }: ProductHooks,
@@ -157,12 +161,12 @@ function checkedErrors(
   )
 }
 
-/** Ids as callers send them: short, long, and with each kind of character. */
+/** Ids sent by callers: short, long, and with each kind of character. */
 const CALLERS_IDS = ['a', '7', 'My.id-1_2', 'x'.repeat(64)]
 
 /**
- * Whether the errors fit whatever a caller sends as `X-Request-Id`. They do not if they show the id, and their schema asks for
- * a UUID.
+ * Whether the errors fit with any `X-Request-Id` of a caller. They do not if they show the id, and
+ * their schema requires a UUID.
  */
 export function takesAnyId(contract: Compiled, product: ProductHooks): boolean {
   const errors = checkedErrors(contract, product).filter(({ format }) => mayShowId(format, product))
@@ -183,7 +187,7 @@ function mayShowId(format: ErrorFormat, { errorBody }: ProductHooks): boolean {
   return [template, ...Object.values(statuses)].some((written) => has(written, '$id'))
 }
 
-/** Whether an error outside of operations fits, if it is written in this format. */
+/** Whether an error outside of operations fits in this format. */
 export function fitsOutside(
   { schemas }: Pick<Compiled, 'schemas'>,
   product: ProductHooks,

@@ -3,19 +3,18 @@ import { inspect } from 'node:util'
 import type { Compiled } from './compiled.ts'
 import { isObject } from '@plant-store/json-schema'
 
-/** How a schema is shown: as one line. */
 const SHOWN = { depth: Infinity, breakLength: Infinity, compact: true } as const
 const MAX_SHOWN_LENGTH = 600
-/** How many references within each other are followed to show a schema. */
+/** How many references within each other are shown with their targets. */
 const MAX_SHOWN_REFERENCES = 2
 
-/** A schema as a text, with the targets of its references. A long one is cut. */
+/** Shows a schema, with the targets of its references. A long one is cut. */
 export function textOfSchema(schemas: Compiled['schemas'], id: string): string {
   const text = inspect(withTargets(schemas, { $ref: id }, MAX_SHOWN_REFERENCES), SHOWN)
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text
 }
 
-/** A copy of a schema in which the targets of references stand in their places. */
+/** Copies a schema, with the targets of references in their places. */
 function withTargets(schemas: Compiled['schemas'], node: unknown, levels: number): unknown {
   if (Array.isArray(node)) return node.map((item) => withTargets(schemas, item, levels))
   if (!isObject(node)) return node

@@ -47,8 +47,7 @@ type MetricOptions<Configuration> = Omit<Configuration, 'registers'>
 export function productMetrics(product: string, registry: PromClient.Registry): ProductMetrics {
   const complete = <Options extends { name: string }>(options: Options) => {
     const name = `${product}_${options.name}`
-    if (TAKEN.test(options.name))
-      throw new Error(`the metric ${name} is the engine's own: rename it`)
+    if (TAKEN.test(options.name)) throw new Error(`the metric ${name} is a built-in one: rename it`)
     return { ...options, name, registers: [registry] }
   }
   return {

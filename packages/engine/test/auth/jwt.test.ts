@@ -101,7 +101,7 @@ t.test('an issuer whose configuration names another issuer has no keys', async (
 t.test('the log names the issuer that a provider states, where it is another one', async (t) => {
   for (const [stated, added, reason] of [
     [{ issuer: 'https://login.example/' }, '', /is "https:\/\/login.example\/": set JWT_ISSUER/],
-    [{}, '/', /is "http:\/\/127.0.0.1:\d+": set JWT_ISSUER to that, to the letter/],
+    [{}, '/', /is "http:\/\/127.0.0.1:\d+": set JWT_ISSUER to exactly this name/],
     [
       { issuer: 'https://a.example/\u202e\n' },
       '',

@@ -157,7 +157,7 @@ t.test(
     await t.rejects(openResources(taking('store_things'), log), {
       name: 'StartupError',
       message:
-        "open of the product plants: the metric plants_store_things is the engine's own: rename it",
+        'open of the product plants: the metric plants_store_things is a built-in one: rename it',
     })
     const { adminPort } = await startOnNewFile(t)
     const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
@@ -165,7 +165,7 @@ t.test(
     const own = names.filter((name) => name !== 'changes_total')
     t.ok(own.length >= 6, own.join())
     for (const name of own)
-      await t.rejects(openResources(taking(name), log), /is the engine's own/, name)
+      await t.rejects(openResources(taking(name), log), /is a built-in one/, name)
     await openResources(taking('stores_total'), log)
   },
 )
