@@ -31,7 +31,7 @@ const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 
 const SEGMENT =
-  "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with text between two of them"
+  "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with other characters between two of them"
 
 export function describeOperations(
   { root, diagnostics }: Pick<Compilation, 'root' | 'diagnostics'>,

@@ -112,7 +112,7 @@ function readContent(
   return media
 }
 
-const NO_JSON = 'has a content that is not served: write only application/json, or "schema"'
+const NO_JSON = 'has an unsupported content: write only application/json, or "schema"'
 
 function checkValue(compilation: Compilation, parameter: openapi.Parameter, sentAs: SentAs): void {
   const { in: place, name } = parameter
@@ -144,4 +144,4 @@ function objectFault({ schema }: openapi.Parameter, sentAs: SentAs): string | un
 }
 
 const NO_OBJECT = 'needs "type: object", with properties of a simple type, or "content"'
-const NO_LISTS = 'needs properties that are no lists and no objects, or "content"'
+const NO_LISTS = 'needs properties other than lists and objects, or "content"'
