@@ -23,6 +23,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['auth', 'docs', 'ops', 'define-product.ts'],
     ['operation'],
     ['contract'],
+    ['change.ts'],
     ['store.ts'],
     ['http'],
     ['config.ts'],

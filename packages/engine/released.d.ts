@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Formats } from '@plant-store/json-schema'
 import type { Logger } from 'pino'
 import type { Schema } from '@plant-store/json-schema'
+type AnswerOf<Returned> = Returned extends Written<infer _New, infer Answer> ? Answer : Returned
 interface Body {
   readonly required: boolean
   readonly content: Readonly<Record<string, Media>>
@@ -29,10 +30,16 @@ type Body_2<Response> = Response extends {
       readonly body?: undefined
     }
 type Both<Properties, Filled> = [keyof Filled] extends [never] ? Properties : Properties & Filled
+type Check<Items extends ItemsAt, Returned> = [Faults<Items, Returned>] extends [never]
+  ? unknown
+  : {
+      readonly 'these are no items of the change': Faults<Items, Returned>
+    }
 export interface Collection<Item, K extends Key = bigint> {
   create(owner: string, key: K, item: Item): Promise<Item>
   find(owner: string, key: K): Promise<Item | undefined>
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  at(key: K): ItemAt<Item>
   delete(owner: string, key: K): Promise<boolean>
   list(owner: string, page?: PageRequest): Promise<Page<Item>>
 }
@@ -139,6 +146,14 @@ interface Example {
   readonly isEvent?: true
 }
 type ExtraNames<Operations, Methods> = Exclude<keyof Methods, keyof Operations>
+type Faults<Items extends ItemsAt, Returned> =
+  Returned extends Written<infer New, unknown>
+    ? [New] extends [never]
+      ? never
+      : New extends NewItems<Items>
+        ? Exclude<keyof New, keyof Items>
+        : keyof New
+    : never
 type FilledProperties<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
   [Name in keyof Value as IsFilled<Value[Name], Hidden> extends true ? Name : never]-?: Visible<
     Value[Name],
@@ -177,10 +192,19 @@ type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : 
   ? Intersection
   : never
 type IsFilled<Property, Hidden> = 'readOnly' extends Hidden ? HasMark<Property, 'default'> : false
+interface ItemAt<Item> {
+  readonly item?: Item
+  changeTogether(
+    owner: string,
+    items: Readonly<Record<string, ItemAt<unknown>>>,
+    decide: (stored: Readonly<Record<string, unknown>>) => unknown,
+  ): Promise<unknown>
+}
 interface ItemFormat<Item> {
   readonly parse: (text: string) => Item
   readonly write?: (item: Item) => string
 }
+type ItemsAt = Readonly<Record<string, ItemAt<unknown>>>
 type Json = 'application/json' | 'text/json' | `${string}+json`
 export declare class JsonText<Value> {
   readonly text: string
@@ -228,6 +252,9 @@ type MissingMethods<Operations, Methods> = Pick<
 >
 type Named<Described> = {
   readonly [Name in keyof Described as string extends Name ? never : Name]: Described[Name]
+}
+type NewItems<Items extends ItemsAt> = {
+  readonly [Name in keyof Items]?: (Items[Name] extends ItemAt<infer Item> ? Item : never) | Removed
 }
 export interface OpenContext {
   readonly env: Environment
@@ -331,6 +358,7 @@ interface ProductMetrics {
     options: MetricOptions<PromClient.HistogramConfiguration<Label>>,
   ) => PromClient.Histogram<Label>
 }
+declare const REMOVED: unique symbol
 type Range = `${string}/*`
 type RangedType<Described> = Described extends {
   content: infer Content
@@ -347,6 +375,9 @@ interface RefusedOperation {
   readonly method: string
   readonly path: string
   readonly fault: string
+}
+interface Removed {
+  readonly [REMOVED]: true
 }
 type RequestBody<Described> = Described extends {
   content: infer Content
@@ -463,6 +494,9 @@ interface StoreStats {
   readonly walBytes?: number
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
 }
+type StoredItems<Items extends ItemsAt> = {
+  readonly [Name in keyof Items]: Items[Name] extends ItemAt<infer Item> ? Item | undefined : never
+}
 type Success = StatusesInClass<'2' | '3'> | '2XX' | '3XX'
 type Template =
   | string
@@ -499,6 +533,22 @@ type VisibleProperties<Value, Hidden extends 'readOnly' | 'writeOnly'> = {
     Hidden
   >
 }
+declare class Written<New, Answer> {
+  readonly items: New
+  readonly answer: Answer
+  constructor(items: New, answer: Answer)
+}
+export declare function change<
+  Items extends ItemsAt,
+  Returned = never,
+  New extends object = never,
+  Answer = never,
+>(
+  owner: string,
+  items: Items,
+  decide: ((stored: StoredItems<Items>) => Returned | Written<New, Answer>) &
+    Check<Items, Returned | Written<New, Answer>>,
+): Promise<AnswerOf<Returned> | Answer>
 export declare function defineProduct<
   Components,
   Operations,
@@ -540,6 +590,7 @@ export declare function refusal<Status extends number>(
     readonly message: string
   }
 }
+export declare const removed: Removed
 export declare const runService: (product: Product, sources: ContractSources) => Promise<void>
 export declare const start: (product: Product, loadCompiler?: LoadCompiler) => Promise<void>
 export declare const token: (product: Product) => Promise<void>
@@ -588,4 +639,9 @@ declare const variables: {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [string, VariableType<string>, string]
   OTEL_TRACES_EXPORTER: [string, VariableType<string>, string]
 }
+export declare function write<New extends object>(items: New): Written<New, undefined>
+export declare function write<New extends object, Answer>(
+  items: New,
+  answer: Answer,
+): Written<New, Answer>
 export {}

@@ -15,6 +15,7 @@ export { refusal } from './operation/output/refusal.ts'
 export { etag } from './http/etag.ts'
 export type { JsonText } from './http/json.ts'
 export type { Collection, Page } from './store.ts'
+export { change, removed, write } from './change.ts'
 
 // For the commands of the other packages:
 /**

@@ -86,6 +86,8 @@ export interface Collection<Item, K extends Key = bigint> {
    * @throws {Error} for a new item as of `create`: nothing is changed
    */
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  /** The item under a key, for `change`: several items of one owner are changed together. */
+  at(key: K): ItemAt<Item>
   /** Deletes the owner's item under this key. @returns whether there was one */
   delete(owner: string, key: K): Promise<boolean>
   /**
@@ -96,6 +98,18 @@ export interface Collection<Item, K extends Key = bigint> {
    * from 0
    */
   list(owner: string, page?: PageRequest): Promise<Page<Item>>
+}
+
+/** An item of a collection, for `change`. The method `at` of a collection makes it. */
+export interface ItemAt<Item> {
+  /** Never set: it carries the type of the item for TypeScript. */
+  readonly item?: Item
+  /** For `change`, which says more. @returns the answer of `decide`, or of its `write` */
+  changeTogether(
+    owner: string,
+    items: Readonly<Record<string, ItemAt<unknown>>>,
+    decide: (stored: Readonly<Record<string, unknown>>) => unknown,
+  ): Promise<unknown>
 }
 
 /**

@@ -4,6 +4,7 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { change, removed, write } from '@plant-store/engine'
 import type { Collection, Key } from '@plant-store/engine/for-store'
 import { startEngines } from '../../../test/support/stores/store-engines.ts'
 import { fields, parse, stringify } from '../../../test/support/inner/json.ts'
@@ -38,14 +39,27 @@ interface Read extends Where {
   readonly limit: number | undefined
 }
 
+/** A change of two items of an owner, one in each collection. */
+interface Change {
+  readonly kind: 'change'
+  readonly owner: string
+  readonly plant: bigint
+  readonly note: string
+  /** What becomes of each: a new item, undefined to delete it, or null to leave it. */
+  readonly to: readonly [plant: unknown, note: unknown]
+  /** Whether the plant must be there, or must not: otherwise nothing is done. */
+  readonly needs: boolean
+}
+
 /** Simultaneous requests. The answers must be the same as for one after the other. */
-type Step = readonly Write[] | readonly Read[]
+type Step = readonly Write[] | readonly Read[] | readonly Change[]
 
 /** The items of each owner in each collection, as JSON by their keys. */
 class Model {
   readonly #owners = new Map<string, Map<Key, string>>()
 
-  answer(call: Write | Read): unknown {
+  answer(call: Write | Read | Change): unknown {
+    if (call.kind === 'change') return this.#change(call)
     const { kind, key } = call
     const items = this.#itemsOf(call)
     if (kind === 'delete') return items.delete(key)
@@ -57,7 +71,22 @@ class Model {
     return items.get(key)
   }
 
-  #itemsOf({ name, owner }: Where): Map<Key, string> {
+  #change({ owner, plant, note, to, needs }: Change): unknown {
+    const places = [
+      { items: this.#itemsOf({ name: 'plants', owner }), key: plant },
+      { items: this.#itemsOf({ name: 'notes', owner }), key: note },
+    ]
+    const stored = places.map(({ items, key }) => items.get(key))
+    if (needs !== (stored[0] !== undefined)) return { refused: stored }
+    for (const [at, { items, key }] of places.entries()) {
+      const item = to[at]
+      if (item === undefined) items.delete(key)
+      else if (item !== null) items.set(key, stringify(item))
+    }
+    return { done: stored }
+  }
+
+  #itemsOf({ name, owner }: Pick<Where, 'name' | 'owner'>): Map<Key, string> {
     const items = this.#owners.get(`${name} ${owner}`) ?? new Map<Key, string>()
     this.#owners.set(`${name} ${owner}`, items)
     return items
@@ -80,8 +109,9 @@ function pageOf(items: ReadonlyMap<Key, string>, { kind, key, limit }: Read) {
 async function ask(
   store: (typeof stores)[number],
   prefix: string,
-  call: Write | Read,
+  call: Write | Read | Change,
 ): Promise<unknown> {
+  if (call.kind === 'change') return askChange(store, prefix, call)
   const { name, kind, key } = call
   const owner = prefix + call.owner
   const items = store[name]
@@ -97,6 +127,24 @@ async function ask(
   if (kind === 'update')
     return textOrNone(await items.update(owner, key, (item) => changed(item, call)))
   return textOrNone(await items.find(owner, key))
+}
+
+function askChange(
+  { plants, notes }: (typeof stores)[number],
+  prefix: string,
+  { owner, plant, note, to, needs }: Change,
+): Promise<unknown> {
+  const items = { plant: plants.at(plant), note: notes.at(note) }
+  return change(prefix + owner, items, (now) => {
+    const stored = [textOrNone(now.plant), textOrNone(now.note)]
+    if (needs !== (stored[0] !== undefined)) return { refused: stored }
+    const [newPlant, newNote] = to.map((item) => (item === undefined ? removed : item))
+    const written = {
+      ...(newPlant !== null && { plant: newPlant }),
+      ...(newNote !== null && { note: newNote }),
+    }
+    return write(written, { done: stored })
+  })
 }
 
 const textOrNone = (item: unknown) => (item === undefined ? undefined : stringify(item))
@@ -163,19 +211,29 @@ const item = fc.record(
   { name: text, tag: text, count: int64 },
   { requiredKeys: ['name'], noNullPrototype: true },
 )
-const change = fc.constantFrom('create', 'create', 'update', 'update', 'delete')
+const kind = fc.constantFrom('create', 'create', 'update', 'update', 'delete')
 const by = fc.option(int64, { nil: undefined, freq: 9 })
 const limit = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined })
 const somewhere = <What>(what: fc.Arbitrary<What>) =>
   fc.tuple(where, what).map(([where, what]): Where & What => ({ ...where, ...what }))
-const write: fc.Arbitrary<Write> = somewhere(fc.record({ kind: change, item, by }))
-const read: fc.Arbitrary<Read> = somewhere(
+const oneWrite: fc.Arbitrary<Write> = somewhere(fc.record({ kind, item, by }))
+const oneRead: fc.Arbitrary<Read> = somewhere(
   fc.record({ kind: fc.constantFrom('find', 'after', 'first'), limit }),
 )
+const future = fc.oneof(item, fc.constantFrom(undefined, null))
+const oneChange: fc.Arbitrary<Change> = fc.record({
+  kind: fc.constant('change' as const),
+  owner,
+  plant: int64,
+  note: text.filter(isKey),
+  to: fc.tuple(future, future),
+  needs: fc.boolean(),
+})
 const history: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    fc.array(write, { minLength: 1, maxLength: 12 }),
-    fc.array(read, { minLength: 1, maxLength: 4 }),
+    fc.array(oneWrite, { minLength: 1, maxLength: 12 }),
+    fc.array(oneRead, { minLength: 1, maxLength: 4 }),
+    fc.array(oneChange, { minLength: 1, maxLength: 8 }),
   ),
   { maxLength: 60, size: 'max' },
 )

@@ -26,7 +26,7 @@ export async function startEngines(t: Test) {
       t.teardown(() => store.close())
       return store
     }
-    return { store: await reopen(), reopen }
+    return { store: await reopen(), reopen, database }
   }
   const engines = [
     {

@@ -3,38 +3,38 @@ import {
   type Collection,
   exactJson,
   HttpError,
+  type ItemAt,
   type ItemFormat,
   JsonText,
   type Key,
-  MAX_OWNER_BYTES,
   type Page,
   type PageRequest,
 } from '@plant-store/engine/for-store'
+import { StoredItemAt } from './change.ts'
 import { fromCursor, toCursor } from './cursor.ts'
-import type { Database, Table } from './database.ts'
-import { isKey, isOwner, MAX_KEY_BYTES } from './keys.ts'
+import { type Database, type Table, tableOf } from './database.ts'
+import { canExist, isKey, isOwner, KEY_BOUND, OWNER_BOUND } from './keys.ts'
 import { readList } from './lists.ts'
 
 export class StoredCollection<Item, K extends Key> implements Collection<Item, K> {
   readonly #database: Database
+  readonly #name: string
   readonly #table: Table
   readonly #parse: (text: string) => Item
   readonly #write: (item: Item) => string
 
   /** @throws {Error} if the database has no such collection */
   constructor(database: Database, name: string, { parse, write = exactJson }: ItemFormat<Item>) {
-    const table = database.tables.get(name)
-    if (table === undefined) throw new Error(`the store has no collection ${name}`)
     this.#database = database
-    this.#table = table
+    this.#name = name
+    this.#table = tableOf(database.tables, name)
     this.#parse = parse
     this.#write = write
   }
 
   async create(owner: string, key: K, item: Item): Promise<Item> {
-    if (!isKey(key)) throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
-    if (!isOwner(owner))
-      throw new HttpError(400, `An owner has at most ${MAX_OWNER_BYTES} bytes, and no NUL`)
+    if (!isKey(key)) throw new HttpError(400, KEY_BOUND)
+    if (!isOwner(owner)) throw new HttpError(400, OWNER_BOUND)
     const text = this.#toText(item)
     const stored = await this.#table.create(owner, key, text)
     return stored === text ? item : this.#parse(stored)
@@ -56,6 +56,11 @@ export class StoredCollection<Item, K extends Key> implements Collection<Item, K
       return item === undefined ? undefined : this.#toText(item)
     }
     return this.#toItem(await this.#table.update(owner, key, changed))
+  }
+
+  at(key: K): ItemAt<Item> {
+    const place = { table: this.#name, key }
+    return new StoredItemAt(this.#database, place, { parse: this.#parse, write: this.#write })
   }
 
   async delete(owner: string, key: K): Promise<boolean> {
@@ -82,12 +87,4 @@ export class StoredCollection<Item, K extends Key> implements Collection<Item, K
   #toItem(text: string | undefined): Item | undefined {
     return text === undefined ? undefined : this.#parse(text)
   }
-}
-
-/**
- * Whether an item can be stored under an owner and a key. Under any other, there is no item to
- * find.
- */
-function canExist(owner: string, key: Key): boolean {
-  return isOwner(owner) && isKey(key)
 }

@@ -73,6 +73,29 @@ export interface Table {
   entries(after?: Entry): Promise<Entry[]>
 }
 
+/** @throws {Error} if there is no table of this name */
+export function tableOf<AnyTable>(tables: ReadonlyMap<string, AnyTable>, name: string): AnyTable {
+  const table = tables.get(name)
+  if (table === undefined) throw new Error(`the store has no collection ${name}`)
+  return table
+}
+
+/** A row, by its collection and its key. */
+export interface Place {
+  readonly table: string
+  readonly key: Key
+}
+
+/**
+ * Decides the future of some rows.
+ * @param texts the stored items; undefined where there is none
+ * @returns for each row: the new item, null to delete the row, or undefined to leave it; undefined
+ * to write nothing
+ */
+export type Decide = (
+  texts: readonly (string | undefined)[],
+) => readonly (string | null | undefined)[] | undefined
+
 /** A read in the queue: of a chunk of a long list, with at most this many rows. */
 export interface ChunkRead {
   readonly owner: string
@@ -91,6 +114,12 @@ export interface Database extends Store {
    * one another.
    */
   readonly timeout: number
+  /**
+   * Changes rows of an owner, all or none. No other write gets between. `decide` may be called
+   * again.
+   * @param places each once
+   */
+  change(owner: string, places: readonly Place[], decide: Decide): Promise<void>
   /** The queue for the chunks of long lists: see `makeReadQueue` in lists.ts. */
   readonly reads: Batcher<ChunkRead, unknown>
 }

@@ -3,7 +3,7 @@ import { type Key, MAX_OWNER_BYTES } from '@plant-store/engine/for-store'
 import { INT64_MAX, INT64_MIN } from './database.ts'
 
 /** In UTF-8. PostgreSQL limits an index entry, of owner and key together, to 2704 bytes. */
-export const MAX_KEY_BYTES = 1024
+const MAX_KEY_BYTES = 1024
 
 /**
  * The empty owner is valid: it stands for callers without credentials, where the contract allows
@@ -11,6 +11,17 @@ export const MAX_KEY_BYTES = 1024
  */
 export function isOwner(owner: string): boolean {
   return isStorableString(owner, MAX_OWNER_BYTES)
+}
+
+export const KEY_BOUND = `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`
+export const OWNER_BOUND = `An owner has at most ${MAX_OWNER_BYTES} bytes, and no NUL`
+
+/**
+ * Whether an item can be stored under an owner and a key. Under any other, there is no item to
+ * find.
+ */
+export function canExist(owner: string, key: Key): boolean {
+  return isOwner(owner) && isKey(key)
 }
 
 export function isKey(key: Key): boolean {

@@ -1,4 +1,15 @@
 // Remembers the owners whose writes wait for locks of others.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from './pool.ts'
+
+/** The part of an operation's time before the next try of a write that was held up. */
+const PAUSE = 0.02
+/**
+ * The same with only one connection for writes. The others have it then: four times as long as a
+ * wait for a lock.
+ */
+const PAUSE_OF_ONE = 0.4
+
 /**
  * Milliseconds after its last wait for which an owner counts as held up, unless its write succeeds
  * before.
@@ -37,4 +48,10 @@ export class HeldOwners {
     const until = this.#owners.get(owner)?.until ?? -Infinity
     return until > performance.now()
   }
+}
+
+/** Leaves the connection to others, after a write that was held up. */
+export async function pause({ parallelWrites, timeout }: Pick<Pool, 'parallelWrites' | 'timeout'>) {
+  const part = parallelWrites === 1 ? PAUSE_OF_ONE : PAUSE
+  await delay(timeout * part, undefined, { ref: false })
 }

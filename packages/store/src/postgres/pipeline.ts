@@ -12,43 +12,52 @@ export interface Statement {
   readonly text: string
 }
 
-/** Rows of parameters: the statement is run for each of them. */
+/** A statement with its parameters. */
+export interface Step {
+  readonly statement: Statement
+  readonly values: Cells
+}
+
+/** Statements that are sent together. */
 export interface Calls {
-  readonly parameters: readonly Cells[]
-  /** How many have run. After an error of a statement, the index of its row. */
+  readonly steps: readonly Step[]
+  /** How many have run. After an error of a statement, its index. */
   done: number
 }
 
-export function callsOf(parameters: readonly Cells[]): Calls {
-  return { parameters, done: 0 }
+/** Runs a statement for each row of parameters. */
+export function callsOf(statement: Statement, parameters: readonly Cells[]): Calls {
+  return toCalls(parameters.map((values) => ({ statement, values })))
 }
 
-/** Gets the returned or written rows for each row of parameters, or the error. */
+export function toCalls(steps: readonly Step[]): Calls {
+  return { steps, done: 0 }
+}
+
+/** Gets the returned or written rows of each statement, or the error. */
 type Settle = Pick<PromiseWithResolvers<Cells[][]>, 'resolve' | 'reject'>
 
 /**
- * Runs a statement once for each row of parameters. All are sent together in one transaction: if
- * one fails, none is done.
+ * Runs statements. All are sent together, and are one transaction unless another one is open: if one
+ * fails, none is done.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 export class Pipeline implements pg.Submittable {
-  /** pg reads it, to keep the names of a connection's prepared statements. */
-  readonly name: string | undefined
-  readonly text: string
   /** pg calls it, too, after `query_timeout`. */
   callback: (error: Error | null) => void
-  parameters: readonly Cells[]
+  steps: readonly Step[]
+  readonly #isPrepared: boolean
   #results: Cells[][] = []
   #rows: Cells[] = []
   #calls: Calls | undefined
   #settle: Settle | undefined
+  #stopListening: (() => void) | undefined
 
-  /** @param name under which the connection keeps the statement; undefined to forget it */
-  constructor(name: string | undefined, text: string, calls: Calls, settle: Settle) {
-    this.name = name
-    this.text = text
+  /** @param isPrepared whether the connection keeps the statements under their names */
+  constructor(isPrepared: boolean, calls: Calls, settle: Settle) {
+    this.#isPrepared = isPrepared
     this.callback = this.#end.bind(this)
-    this.parameters = calls.parameters
+    this.steps = calls.steps
     this.#calls = calls
     calls.done = 0
     this.#settle = settle
@@ -56,15 +65,37 @@ export class Pipeline implements pg.Submittable {
 
   /** pg calls it when the connection is free. */
   submit(connection: pg.Connection): void {
-    const { name = '', text } = this
+    const kept = keptBy(connection)
+    const parsed: Statement[] = []
+    let last: Statement | undefined
     connection.stream.cork() // one packet
-    if (!isPrepared(connection, name)) connection.parse({ name, text, types: [] }, true)
-    for (const values of this.parameters) {
+    for (const { statement, values } of this.steps) {
+      const { text } = statement
+      const name = this.#isPrepared ? statement.name : ''
+      const isParsed = name === '' ? statement === last : name in kept || parsed.includes(statement)
+      if (!isParsed) {
+        connection.parse({ name, text, types: [] }, true)
+        parsed.push(statement)
+      }
+      last = statement
       connection.bind({ statement: name, values: [...values] }, true)
       connection.execute({}, true)
     }
+    if (parsed.length > 0) this.#awaitParsed(connection, parsed)
     connection.sync()
     connection.stream.uncork()
+  }
+
+  /** Notes the statements that the server has parsed, in their order. After an error there may be fewer. */
+  #awaitParsed(connection: pg.Connection, statements: readonly Statement[]): void {
+    const kept = keptBy(connection)
+    const waiting = statements.values()
+    const keep = () => {
+      const { value } = waiting.next()
+      if (value !== undefined && this.#isPrepared) kept[value.name] = value.text
+    }
+    connection.on('parseComplete', keep)
+    this.#stopListening = () => connection.off('parseComplete', keep)
   }
 
   handleDataRow({ fields }: { readonly fields: Cells }): void {
@@ -93,10 +124,12 @@ export class Pipeline implements pg.Submittable {
   #end(error: Error | null): void {
     const settle = this.#settle
     const results = this.#results
-    const calls = this.parameters.length
+    const calls = this.steps.length
     this.#settle = undefined
     this.#calls = undefined
-    this.parameters = []
+    this.steps = []
+    this.#stopListening?.()
+    this.#stopListening = undefined
     this.#results = []
     this.#rows = []
     if (error !== null) settle?.reject(error)
@@ -105,7 +138,7 @@ export class Pipeline implements pg.Submittable {
   }
 }
 
-function isPrepared(connection: pg.Connection, name: string): boolean {
-  const prepared: unknown = Reflect.get(connection, 'parsedStatements') // the types of pg lack it
-  return typeof prepared === 'object' && prepared !== null && name in prepared
+/** The statements that a connection keeps, by their names. The types of pg do not have it. */
+function keptBy(connection: pg.Connection): Record<string, string> {
+  return Reflect.get(connection, 'parsedStatements') as Record<string, string>
 }

@@ -17,7 +17,7 @@ import {
 } from '@plant-store/engine/for-store'
 import { readAddress } from './address.ts'
 import { type Dialect, DialectReader } from './dialect.ts'
-import { type Calls, type Cells, Pipeline, type Statement } from './pipeline.ts'
+import { type Calls, type Cells, Pipeline, toCalls } from './pipeline.ts'
 import {
   classify,
   isUnprepared,
@@ -44,7 +44,7 @@ export type Query = (text: string, values?: unknown[], timeout?: number) => Prom
  * @param timeout milliseconds until it fails, repetitions included
  * @returns the rows for each row of parameters
  */
-export type QueryEach = (statement: Statement, calls: Calls, timeout: number) => Promise<Cells[][]>
+export type QueryEach = (calls: Calls, timeout: number) => Promise<Cells[][]>
 
 /**
  * Milliseconds for a connection to open. A server that lets nobody in ends a start after a minute
@@ -54,6 +54,19 @@ export type QueryEach = (statement: Statement, calls: Calls, timeout: number) =>
 const START_TIMEOUT = 35_000
 /** Milliseconds of silence after which TCP asks whether the server is there. */
 const KEEP_ALIVE_DELAY = 10_000
+
+/** Begins a transaction whose statements see one moment. */
+const BEGIN_READS = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+const COMMIT = { statement: { name: 'COMMIT', text: 'COMMIT' }, values: [] }
+
+/** How the statements of a transaction are run. */
+interface Together {
+  readonly begin: string
+  /** Whether each statement is sent by itself: some poolers read one at a time. */
+  readonly isApart: boolean
+  /** Whether the rows are as they should be, so that the transaction is committed; absent: it is. */
+  readonly isGood?: (rows: readonly (readonly Cells[])[]) => boolean
+}
 
 /** Runs statements. Errors become StoreUnavailable if they may be temporary. */
 export class Pool {
@@ -121,17 +134,43 @@ export class Pool {
   readonly write: Query = (text, values = [], timeout) =>
     this.#run('write', text, (session) => runQuery(session, text, values, timeout), timeout)
 
-  readonly readEach: QueryEach = (statement, calls, timeout) =>
-    this.#run('read', statement.text, (session) => runEach(session, statement, calls), timeout)
+  readonly readEach: QueryEach = (calls, timeout) =>
+    this.#run('read', textOf(calls), (session) => runEach(session, calls), timeout)
 
   /**
    * Runs a statement that writes, and undoes it: nobody sees its rows, and it waits for no standby.
    */
-  readonly tryEach: QueryEach = (statement, calls, timeout) =>
-    this.#run('read', statement.text, (session) => runUndone(session, statement, calls), timeout)
+  readonly tryEach: QueryEach = (calls, timeout) =>
+    this.#run('read', textOf(calls), (session) => runUndone(session, calls), timeout)
 
-  readonly writeEach: QueryEach = (statement, calls, timeout) =>
-    this.#run('write', statement.text, (session) => runEach(session, statement, calls), timeout)
+  readonly writeEach: QueryEach = (calls, timeout) =>
+    this.#run('write', textOf(calls), (session) => runEach(session, calls), timeout)
+
+  /** Runs statements that see one moment. @param isApart whether each is sent by itself */
+  readTogether(calls: Calls, timeout: number, isApart: boolean): Promise<Cells[][]> {
+    const options = { isApart, begin: BEGIN_READS }
+    return this.#run(
+      'read',
+      textOf(calls),
+      (session) => runTogether(session, calls, options),
+      timeout,
+    )
+  }
+
+  /** Runs statements in a transaction. */
+  writeTogether(
+    calls: Calls,
+    timeout: number,
+    options: Omit<Together, 'begin'>,
+  ): Promise<Cells[][]> {
+    const together = { ...options, begin: 'BEGIN' }
+    return this.#run(
+      'write',
+      textOf(calls),
+      (session) => runTogether(session, calls, together),
+      timeout,
+    )
+  }
 
   /** @throws {StoreUnavailable} if the server has refused a statement as unsupported */
   assertSupported(): void {
@@ -244,22 +283,52 @@ function runQuery(
   return session.query<Row>(query)
 }
 
-function runEach(session: Session, statement: Statement, calls: Calls): Promise<Cells[][]> {
+function runEach(session: Session, calls: Calls): Promise<Cells[][]> {
   const { promise, resolve, reject } = Promise.withResolvers<Cells[][]>()
-  const name = session.isPrepared ? statement.name : undefined
-  session.query(new Pipeline(name, statement.text, calls, { resolve, reject }))
+  session.query(new Pipeline(session.isPrepared, calls, { resolve, reject }))
   return promise
 }
 
-async function runUndone(session: Session, statement: Statement, calls: Calls): Promise<Cells[][]> {
+async function runUndone(session: Session, calls: Calls): Promise<Cells[][]> {
   await session.query('BEGIN')
-  const rows = await runEach(session, statement, calls).catch(async (error: unknown) => {
+  const rows = await orRollBack(session, runEach(session, calls))
+  await session.query('ROLLBACK')
+  return rows
+}
+
+/** Runs statements in a transaction, and commits it if their rows are as they should be. */
+async function runTogether(session: Session, calls: Calls, options: Together): Promise<Cells[][]> {
+  const { isApart, begin, isGood } = options
+  const ends = isGood === undefined ? [COMMIT] : []
+  const steps = [{ statement: { name: begin, text: begin }, values: [] }, ...calls.steps, ...ends]
+  const parts = isApart ? steps.map((step) => [step]) : [steps]
+  const results: Cells[][] = []
+  for (const part of parts) {
+    const sent = toCalls(part)
+    const ran = runEach(session, sent).finally(() => {
+      calls.done = results.length + sent.done - 1 // without BEGIN
+    })
+    results.push(...(await orRollBack(session, ran)))
+  }
+  const rows = results.slice(1, calls.steps.length + 1)
+  if (isGood !== undefined) await session.query(isGood(rows) ? 'COMMIT' : 'ROLLBACK')
+  return rows
+}
+
+/** Ends the transaction if a statement of it fails. */
+async function orRollBack<Value>(session: Session, ran: Promise<Value>): Promise<Value> {
+  try {
+    return await ran
+  } catch (error) {
     const isOpen = error instanceof pg.DatabaseError // after another error the connection is closed
     if (isOpen) await session.query('ROLLBACK')
     throw error
-  })
-  await session.query('ROLLBACK')
-  return rows
+  }
+}
+
+/** The text of the first statement. */
+function textOf({ steps }: Calls): string {
+  return steps[0]?.statement.text ?? ''
 }
 
 /** @param options with the milliseconds for a statement, from when it is sent */

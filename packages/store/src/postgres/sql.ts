@@ -31,6 +31,19 @@ export function statements({ name, type, columns: [owner, key, item] }: TableInf
     ),
     /** Parameters: owner, key. */
     delete: named('delete', `DELETE FROM "${name}" WHERE ${isKey} RETURNING ${item}`),
+    /** Parameters: owner, key, item. An existing item stays, and no row is returned. */
+    add: named(
+      'add',
+      `INSERT INTO "${name}" (${owner}, ${key}, ${item}) VALUES ($1, $2, $3)
+        ON CONFLICT (${owner}, ${key}) DO NOTHING RETURNING ${item}`,
+    ),
+    /** Parameters: owner, key, the item before. */
+    remove: named(
+      'remove',
+      `DELETE FROM "${name}" WHERE ${isKey} AND ${item} = $3 RETURNING ${item}`,
+    ),
+    /** Locks a row, if it has this item. Parameters: owner, key, item. */
+    keep: named('keep', `SELECT ${item} FROM "${name}" WHERE ${isKey} AND ${item} = $3 FOR SHARE`),
     /** Parameters: owner, key. */
     find: named('find', `SELECT ${item} FROM "${name}" WHERE ${isKey}`),
     /**

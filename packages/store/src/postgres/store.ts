@@ -4,7 +4,7 @@ import { makeReadQueue } from '../core/lists.ts'
 import { placeOf } from './address.ts'
 import { Pool } from './pool.ts'
 import { prepareSchema } from './create-tables.ts'
-import { PostgresTable } from './table.ts'
+import { PostgresTable, type Sharding } from './table.ts'
 import { NotDone } from './writes.ts'
 import {
   type Collection,
@@ -18,7 +18,9 @@ import {
 } from '@plant-store/engine/for-store'
 import { StoredCollection } from '../core/collection.ts'
 import { countItems } from '../core/counts.ts'
-import type { Database } from '../core/database.ts'
+import { type Database, type Decide, type Place, tableOf } from '../core/database.ts'
+import { idOf } from './cells.ts'
+import { Changes } from './changes.ts'
 
 /** Any number of processes may use it. */
 export class PostgresStore implements Database {
@@ -26,13 +28,15 @@ export class PostgresStore implements Database {
   readonly timeout: number
   readonly reads
   readonly #pool: Pool
+  readonly #changes: Changes
 
-  private constructor(pool: Pool, tables: readonly PostgresTable[]) {
+  private constructor(pool: Pool, tables: readonly PostgresTable[], sharding: Sharding) {
     this.timeout = pool.timeout
     // Half of the connections stay free for short reads.
     const parallel = Math.ceil(pool.parallelReads / 2)
     this.reads = makeReadQueue({ maxRows: 1, parallel, timeout: pool.timeout })
     this.#pool = pool
+    this.#changes = new Changes(pool, sharding)
     this.tables = new Map(tables.map((table) => [table.name, table]))
   }
 
@@ -46,11 +50,13 @@ export class PostgresStore implements Database {
   ): Promise<PostgresStore> {
     try {
       const pool = new Pool(url, settings, events?.log)
-      const tables = await openTables(pool, collections).catch(async (error: unknown) => {
-        await pool.end()
-        throw error
-      })
-      return new PostgresStore(pool, tables)
+      const { tables, sharding } = await openTables(pool, collections).catch(
+        async (error: unknown) => {
+          await pool.end()
+          throw error
+        },
+      )
+      return new PostgresStore(pool, tables, sharding)
     } catch (error) {
       throw new StartupError(`DATABASE_URL ${placeOf(url)}: ${reasonOf(error)}`, { cause: error })
     }
@@ -58,6 +64,15 @@ export class PostgresStore implements Database {
 
   collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K> {
     return new StoredCollection<Item, K>(this, name, format)
+  }
+
+  change(owner: string, places: readonly Place[], decide: Decide): Promise<void> {
+    const rows = places.map(({ table, key }) => ({
+      id: `${table}\0${idOf({ owner, key })}`,
+      table: tableOf(this.tables, table),
+      key,
+    }))
+    return this.#changes.add({ owner, rows, decide })
   }
 
   counts(): Promise<Readonly<Record<string, number>>> {
@@ -80,7 +95,7 @@ export class PostgresStore implements Database {
 
   stats(): StoreStats {
     const total = { commits: 0, writes: 0, waiting: 0 }
-    for (const { stats, waiting } of this.tables.values()) {
+    for (const { stats, waiting } of [...this.tables.values(), this.#changes]) {
       total.commits += stats.commits
       total.writes += stats.writes
       total.waiting += waiting
@@ -97,7 +112,7 @@ export class PostgresStore implements Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.tables.values()].map((table) => table.idle()))
+    await Promise.all([...this.tables.values(), this.#changes].map((writers) => writers.idle()))
     await this.#pool.end()
   }
 }
@@ -105,13 +120,16 @@ export class PostgresStore implements Database {
 /**
  * Makes the tables. @throws {Error} if the server shards, and does not route statements by owner
  */
-async function openTables(pool: Pool, collections: Collections): Promise<PostgresTable[]> {
+async function openTables(
+  pool: Pool,
+  collections: Collections,
+): Promise<{ tables: PostgresTable[]; sharding: Sharding }> {
   const tables = await prepareSchema(pool, collections)
   const pooler = pool.isSharded ? 'pooler' : 'none'
   const sharding = pool.dialect.isDistributed ? 'server' : pooler
   const opened = tables.map((table) => new PostgresTable(pool, table, sharding))
   if (sharding === 'pooler') await Promise.all(opened.map(assertRouted)) // a server routes, or fails
-  return opened
+  return { tables: opened, sharding }
 }
 
 function isUnlessNotDone(error: unknown): false {

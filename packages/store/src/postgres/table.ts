@@ -54,7 +54,7 @@ export class PostgresTable implements Table {
   readonly name: string
   readonly key: KeyType
   readonly #pool: Pool
-  readonly #sql: ReturnType<typeof statements>
+  readonly sql: ReturnType<typeof statements>
   readonly #pingOwners: readonly string[]
   /** A table on all nodes is read from any, and can't be written while one is lost. */
   readonly #isOnAllNodes: boolean
@@ -70,7 +70,7 @@ export class PostgresTable implements Table {
     this.name = info.name
     this.key = info.type
     this.#pool = pool
-    this.#sql = statements(info)
+    this.sql = statements(info)
     // Pings of replicas must not wait for each other.
     const pings = Array.from({ length: isSharded ? PING_OWNERS : 1 })
     this.#pingOwners = pings.map(() => `#ping#${randomUUID()}`)
@@ -81,7 +81,7 @@ export class PostgresTable implements Table {
     this.#writes = new Writes({
       table: info.name,
       pool,
-      sql: this.#sql,
+      sql: this.sql,
       isSharded,
       isTogether,
       find: (owner, key, deadline) => this.find(owner, key, deadline),
@@ -142,15 +142,15 @@ export class PostgresTable implements Table {
     count: number,
     deadline: number,
   ): Promise<Key | undefined> {
-    const calls = callsOf([toCells([owner, this.#leastAfter(after), count - 1])])
+    const calls = callsOf(this.sql.skip, [toCells([owner, this.#leastAfter(after), count - 1])])
     const timeout = deadline - performance.now()
-    const [rows = []] = await this.#pool.readEach(this.#sql.skip, calls, timeout)
+    const [rows = []] = await this.#pool.readEach(calls, timeout)
     return rows[0] && this.#toKey(rows[0][0])
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
     const values = [after?.owner ?? '', this.#leastAfter(after?.key)]
-    const { rows } = await this.#pool.read(this.#sql.entries, values)
+    const { rows } = await this.#pool.read(this.sql.entries, values)
     return rows.map(({ owner, key, item }) => ({
       owner: String(owner),
       key: this.#toKey(key),
@@ -172,8 +172,8 @@ export class PostgresTable implements Table {
   /** Creates an item as a caller does, and undoes it. */
   async #ping(owner: string): Promise<void> {
     const key = this.key === 'text' ? 'ping' : 0n
-    const calls = callsOf([toCells([owner, key, '{}'])])
-    const [rows = []] = await this.#pool.tryEach(this.#sql.create, calls, this.#pool.timeout)
+    const calls = callsOf(this.sql.create, [toCells([owner, key, '{}'])])
+    const [rows = []] = await this.#pool.tryEach(calls, this.#pool.timeout)
     if (rows.length === 0) throw new NotDone('stored', this.name)
   }
 
@@ -198,7 +198,7 @@ export class PostgresTable implements Table {
   async #findTogether(batch: readonly Batched<Find, string | undefined>[]): Promise<void> {
     const groups = [...Map.groupBy(batch, ({ item }) => idOf(item)).values()]
     const parameters = groups.map(([first]) => toCells([first?.item.owner, first?.item.key]))
-    const results = await this.#pool.readEach(this.#sql.find, callsOf(parameters), timeLeft(batch))
+    const results = await this.#pool.readEach(callsOf(this.sql.find, parameters), timeLeft(batch))
     for (const [at, group] of groups.entries()) {
       const text = results[at]?.[0]?.[0] ?? undefined
       for (const { resolve } of group) resolve(text)
@@ -209,7 +209,7 @@ export class PostgresTable implements Table {
   async #readTogether(batch: readonly Batched<Read, Rows>[]): Promise<void> {
     const groups = [...Map.groupBy(batch, ({ item }) => chunkCells(item).join('\0')).values()]
     const parameters = groups.map(([first]) => (first === undefined ? [] : chunkCells(first.item)))
-    const results = await this.#pool.readEach(this.#sql.chunk, callsOf(parameters), timeLeft(batch))
+    const results = await this.#pool.readEach(callsOf(this.sql.chunk, parameters), timeLeft(batch))
     for (const [at, group] of groups.entries()) {
       const chunk = this.#toRows(results[at]?.[0] ?? [])
       for (const { resolve } of group) resolve(chunk)

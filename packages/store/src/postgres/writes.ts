@@ -5,10 +5,9 @@
 // 2. If the server refuses a statement of it, the others are done without it.
 // 3. If somebody else locks a row of an owner, the owner waits in a separate queue until its write
 // has succeeded.
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Key, StoreUnavailable } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from '../core/batch.ts'
-import { HeldOwners } from './held-owners.ts'
+import { HeldOwners, pause } from './held-owners.ts'
 import { gather, type Gatherer } from './owner-batchers.ts'
 import { callsOf, type Cells } from './pipeline.ts'
 import { idOf, timeLeft, toCells } from './cells.ts'
@@ -22,14 +21,6 @@ const MAX_WRITES = 500
 const CHARACTERS_OF_WRITE = 2048
 /** An update may fail this often though its row has not changed meanwhile. */
 const MAX_UNCHANGED = 3
-
-/** The part of an operation's time before the next try of a write that was held up. */
-const PAUSE = 0.02
-/**
- * The same with only one connection for writes. The others have it then: four times as long as a
- * wait for a lock.
- */
-const PAUSE_OF_ONE = 0.4
 
 interface Write {
   readonly kind: 'create' | 'update' | 'delete'
@@ -208,9 +199,12 @@ export class Writes {
     const { pool, sql } = this.#options
     // All replicas write in the same order: otherwise they could deadlock.
     const sorted = batch.toSorted((left, right) => (idOf(left.item) < idOf(right.item) ? -1 : 1))
-    const calls = callsOf(sorted.map(({ item }) => toCells(PARAMETERS[kind](item))))
+    const calls = callsOf(
+      sql[kind],
+      sorted.map(({ item }) => toCells(PARAMETERS[kind](item))),
+    )
     try {
-      const results = await pool.writeEach(sql[kind], calls, timeLeft(batch))
+      const results = await pool.writeEach(calls, timeLeft(batch))
       for (const [at, write] of sorted.entries()) this.#settle(write, results[at] ?? [])
     } catch (error) {
       return { error, culprit: sorted[calls.done] }
@@ -247,15 +241,8 @@ export class Writes {
       this.#refuse(write, error)
       if (!isHeldUp(error)) return
       this.#heldOwners.add(write.item)
-      await this.#pause()
+      await pause(this.#options.pool)
     }
-  }
-
-  /** Leaves the connection to others. */
-  async #pause(): Promise<void> {
-    const { parallelWrites, timeout } = this.#options.pool
-    const pause = parallelWrites === 1 ? PAUSE_OF_ONE : PAUSE
-    await delay(timeout * pause, undefined, { ref: false })
   }
 
   #writeAlone({ item, deadline }: BatchedWrite): Promise<string | undefined> {

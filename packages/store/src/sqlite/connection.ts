@@ -14,7 +14,13 @@ const MAX_LOG_BYTES = 64 << 20
 const VERSION_TTL = 100
 const OF_ONE_TURN = { maxCost: Infinity, isEager: true }
 
-type BatchedWrite = Batched<() => unknown, unknown>
+interface Write {
+  readonly sql: () => unknown
+  /** Whether it has several statements: all are done, or none. */
+  readonly isSeveral: boolean
+}
+
+type BatchedWrite = Batched<Write, unknown>
 
 export class Connection {
   readonly db: DatabaseSync
@@ -24,10 +30,7 @@ export class Connection {
   readonly #onFailure: StoreEvents['onFailure'] | undefined
   // Group commit: the writes of one turn of the event loop share one transaction, and so one sync.
   // A write arriving alone does not wait for the end of the turn.
-  readonly #writes = new Batcher<() => unknown, unknown>(
-    (batch) => this.#commit(batch),
-    OF_ONE_TURN,
-  )
+  readonly #writes = new Batcher<Write, unknown>((batch) => this.#commit(batch), OF_ONE_TURN)
   // The reads of one turn run one after the other. Between other work, each would cost twice as
   // much.
   readonly #reads = new Batcher<undefined, undefined>(beginAll, OF_ONE_TURN)
@@ -66,7 +69,12 @@ export class Connection {
    * disk
    */
   write<Value>(sql: () => Value): Promise<Value> {
-    return this.#writes.add(sql) as Promise<Value> // resolved by #commit
+    return this.#writes.add({ sql, isSeveral: false }) as Promise<Value> // resolved by #commit
+  }
+
+  /** As `write`, for SQL of several statements: all are done, or none. */
+  writeTogether<Value>(sql: () => Value): Promise<Value> {
+    return this.#writes.add({ sql, isSeveral: true }) as Promise<Value> // resolved by #commit
   }
 
   /** Waits for the next group of reads; undefined for a read by itself. */
@@ -118,7 +126,7 @@ export class Connection {
 
   #commit(batch: readonly BatchedWrite[]): void {
     // A statement without a transaction commits by itself, and costs less.
-    const isTransaction = batch.length > 1
+    const isTransaction = batch.length > 1 || batch.some(({ item }) => item.isSeveral)
     let settle: (() => void)[]
     try {
       if (isTransaction) this.run(() => this.db.exec('BEGIN IMMEDIATE'))
@@ -142,16 +150,29 @@ export class Connection {
     const settle: (() => void)[] = []
     for (const { item, resolve, reject } of batch) {
       try {
-        const value = this.run(item)
+        const value = item.isSeveral ? this.#runTogether(item.sql) : this.run(item.sql)
         settle.push(() => resolve(value))
       } catch (error) {
-        // SQLite undoes only this statement. The others continue, unless the error ended the
+        // Only this write is undone. The others continue, unless the error ended the
         // transaction.
         if (!this.#isInTransaction) throw error
         reject(error)
       }
     }
     return settle
+  }
+
+  /** Runs several statements in the transaction. If one fails, all are undone. */
+  #runTogether<Value>(sql: () => Value): Value {
+    this.run(() => this.db.exec('SAVEPOINT together'))
+    try {
+      return this.run(sql)
+    } catch (error) {
+      if (this.#isInTransaction) this.db.exec('ROLLBACK TO together')
+      throw error
+    } finally {
+      if (this.#isInTransaction) this.db.exec('RELEASE together')
+    }
   }
 
   get #isInTransaction(): boolean {

@@ -8,7 +8,7 @@ import {
 } from '@plant-store/engine/for-store'
 import { StoredCollection } from '../core/collection.ts'
 import { countItems } from '../core/counts.ts'
-import type { Database } from '../core/database.ts'
+import { type Database, type Decide, type Place, tableOf } from '../core/database.ts'
 import { makeReadQueue } from '../core/lists.ts'
 import { Connection } from './connection.ts'
 import { IN_MEMORY, type OpenFile, openInMemory, openSqlite } from './file.ts'
@@ -56,6 +56,18 @@ export class SqliteStore implements Database {
 
   collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K> {
     return new StoredCollection<Item, K>(this, name, format)
+  }
+
+  change(owner: string, places: readonly Place[], decide: Decide): Promise<void> {
+    const rows = places.map(({ table, key }) => ({ table: tableOf(this.tables, table), key }))
+    return this.#connection.writeTogether(() => {
+      const before = rows.map(({ table, key }) => table.findNow(owner, key))
+      const after = decide(before) ?? []
+      for (const [at, { table, key }] of rows.entries()) {
+        const text = after[at]
+        if (text !== undefined) table.replace({ owner, key, before: before[at], after: text })
+      }
+    })
   }
 
   counts(): Promise<Readonly<Record<string, number>>> {

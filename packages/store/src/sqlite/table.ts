@@ -16,6 +16,14 @@ const GROWTH = 8
 /** A BLOB comes after all numbers and strings. */
 const GREATEST_KEY = new Uint8Array()
 
+/** A row with its item before and after a change; null to delete the row. */
+interface Replacement {
+  readonly owner: string
+  readonly key: Key
+  readonly before: string | undefined
+  readonly after: string | null
+}
+
 export class SqliteTable implements Table {
   readonly key: KeyType
   readonly #connection: Connection
@@ -59,6 +67,19 @@ export class SqliteTable implements Table {
 
   delete(owner: string, key: Key): Promise<boolean> {
     return this.#write(owner, () => this.#sql.delete.write(owner, key))
+  }
+
+  /** The stored item, for a change under way. */
+  findNow(owner: string, key: Key): string | undefined {
+    return this.#find(owner, key)
+  }
+
+  /** Writes a row of a change under way. */
+  replace({ owner, key, before, after }: Replacement): void {
+    this.#pages.delete(owner)
+    if (after === null) this.#sql.delete.write(owner, key)
+    else if (before === undefined) this.#sql.create.write(owner, key, after)
+    else this.#sql.update.write(after, owner, key)
   }
 
   async read(chunk: Chunk): Promise<Rows> {

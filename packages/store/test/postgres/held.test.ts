@@ -2,6 +2,7 @@
 // somebody else, refused statements, writes without an effect.
 import { fail } from 'node:assert'
 import t, { type Test } from 'tap'
+import { change, write } from '@plant-store/engine'
 import { StoreUnavailable } from '@plant-store/engine/for-store'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
@@ -20,7 +21,7 @@ const trigger = (action: string) => `
   CREATE TRIGGER act BEFORE INSERT OR UPDATE OR DELETE ON plants FOR EACH ROW EXECUTE FUNCTION act()`
 
 /**
- * The three kinds of writes. Each is done, and answered with its item, or with whether a row was
+ * The kinds of writes. Each is done, and answered with its item, or with whether a row was
  * deleted.
  */
 const KINDS: readonly [
@@ -31,7 +32,13 @@ const KINDS: readonly [
   ['creates', (store, owner) => store.create(owner, 2n, name('new')), name('new')],
   ['updates', (store, owner) => store.update(owner, 1n, () => name('new')), name('new')],
   ['deletes', (store, owner) => store.delete(owner, 1n), true],
+  ['changes', changeBoth, 'changed'],
 ]
+
+function changeBoth(store: TestStore, owner: string): Promise<string> {
+  const items = { old: store.at(1n), fresh: store.at(2n) }
+  return change(owner, items, () => write({ old: name('new'), fresh: name('new') }, 'changed'))
+}
 
 /** Stores an item of each owner. */
 const prepare = (store: TestStore) =>

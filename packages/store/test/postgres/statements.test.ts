@@ -30,11 +30,17 @@ const sent: Sent[] = []
 const query: (...words: unknown[]) => unknown = Reflect.get(pg.Client.prototype, 'query')
 Reflect.set(pg.Client.prototype, 'query', function record(this: pg.Client, ...words: unknown[]) {
   const [first, values] = words
-  if (first instanceof Pipeline) sent.push({ text: first.text, rows: first.parameters })
+  if (first instanceof Pipeline) sent.push(...piped(first))
   else if (typeof first === 'string') sent.push({ text: first, rows: [asRow(values)] })
   else sent.push(configured(first))
   return Reflect.apply(query, this, words)
 })
+
+/** What a pipeline sends, by its statements. */
+function piped({ steps }: Pipeline): Sent[] {
+  const byText = Map.groupBy(steps, ({ statement }) => statement.text)
+  return [...byText].map(([text, same]) => ({ text, rows: same.map(({ values }) => values) }))
+}
 
 function configured(config: unknown): Sent {
   assert(typeof config === 'object' && config !== null && 'text' in config)

@@ -39,7 +39,7 @@ t.test('writes of one kind that arrive together are one commit', async (t) => {
 })
 
 t.test('an operation that the database refuses fails, and no other one does', async (t) => {
-  const { store } = await open(t, server, limits(1))
+  const { store } = await open(t, server, limits(1, 10))
   // A collection refuses these arguments; here they reach the database.
   const { plants = fail(), notes = fail() } = Object.fromEntries(store.tables)
   const refused = { name: /^(?!StoreUnavailable)/ }
