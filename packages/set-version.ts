@@ -1,4 +1,4 @@
-// The script `version` of `npm version`: copies the project's new version to the packages, the image and the files that run it.
+// The script `version` of `npm version`: copies the new version of the project to the packages, the image and its files in deploy/.
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
