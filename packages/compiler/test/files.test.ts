@@ -262,6 +262,11 @@ const FAULTS: Readonly<Record<string, readonly [yaml: string, files: Files, faul
     { 'a.yaml': "allOf: [{ $ref: 'b.yaml' }]", 'b.yaml': "anyOf: [{ $ref: 'a.yaml' }]" },
     /openapi\.yaml#\/components\/schemas\/b\/anyOf\/0: the reference leads back to itself/,
   ],
+  'a reference of the main file that leads back to itself': [
+    `${MAIN("{ anyOf: [{ $ref: '#/components/schemas/A' }, { $ref: 'a.yaml' }] }")}components: { schemas: { A: { $ref: '#/components/schemas/A' } } }`,
+    { 'a.yaml': 'type: string' },
+    /openapi\.yaml:4: the reference leads back to itself/,
+  ],
   'references that are no URIs': [
     MAIN("{ anyOf: [{ $ref: '#/components/schemas/a%b' }, { $ref: '100%.yaml' }] }"),
     {},

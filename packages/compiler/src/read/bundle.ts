@@ -1,5 +1,4 @@
-// Moves referenced parts of other files into the main one, and writes it as YAML. Redocly's bundler changes the document in place:
-// afterwards, the locations of its objects must be stored again.
+// Moves referenced parts of other files into the main one by Redocly's bundler, and writes the result as YAML.
 import { bundle, type NormalizedProblem, type Oas3_1Definition } from '@redocly/openapi-core'
 import { Document as YamlDocument, visit } from 'yaml'
 import { isContainer, isObject, reachable } from '@plant-store/json-schema'

@@ -89,8 +89,8 @@ export class Diagnostics {
   }
 
   /** Records the target of a reference, or of an alias of YAML. */
-  refer(location: SourceLocation, target: object): void {
-    push(this.#references, keyOf(locationOf(target)), keyOf(location))
+  refer(location: SourceLocation, target: SourceLocation): void {
+    push(this.#references, keyOf(target), keyOf(location))
   }
 
   /** All diagnostics. In an unused part, an error becomes a warning, and a warning is left out. */

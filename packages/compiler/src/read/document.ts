@@ -1,25 +1,19 @@
-// Reads an OpenAPI document from one or several files, moves all parts into the main one, and checks the structure.
+// Reads an OpenAPI document in steps: checks its references, bundles its files, upgrades it, locates its objects, checks its structure.
 import { dirname, relative } from 'node:path'
-import {
-  isRef,
-  lint,
-  type NormalizedProblem,
-  type Oas3_1Definition,
-  type Oas3_1Schema,
-  type Oas3PathItem,
-  type OasRef,
-} from '@redocly/openapi-core'
+import type { Oas3_1Definition, Oas3_1Schema, Oas3PathItem, OasRef } from '@redocly/openapi-core'
 import { type Document as YamlDocument, isScalar, parseDocument } from 'yaml'
 import { type Compiled, reasonOf, StartupError } from '@plant-store/engine/for-compiler'
-import type { Diagnostics } from './diagnostics.ts'
-import { leadsTo, member, resolveReference } from './references.ts'
-import { type File, locationOf, storeLocations } from './source-locations.ts'
+import { isContainer } from '@plant-store/json-schema'
+import { removeBrokenReferences } from './broken-references.ts'
 import { moveIntoMain, writeYaml } from './bundle.ts'
-import { Reach } from './reach.ts'
-import { decode, FileResolver } from './yaml-files.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import { removeNoOpFields } from './no-op-fields.ts'
-import { checkingConfig, problemsOf } from './lint.ts'
+import { Reach } from './reach.ts'
+import { member, resolveReference } from './references.ts'
+import { type File, findPlaces, locationOf, storeLocations } from './source-locations.ts'
+import { checkStructure, reportProblem } from './structure.ts'
 import { isOpenApi30, upgrade } from './upgrade.ts'
+import { FileResolver } from './yaml-files.ts'
 
 export type PathItem = Oas3PathItem<Oas3_1Schema>
 export type Operation = NonNullable<PathItem['get']>
@@ -66,24 +60,18 @@ export async function readOpenApi(
   const resolver = new FileResolver(new Reach(file, refsWithin))
   try {
     const main = await resolver.read(file)
-    const unserved = versionError(main.parsed)
-    removeNoOpFields(main, diagnostics)
-    const references = readReferences(main, diagnostics)
-    if (unserved !== undefined)
-      diagnostics.error(main.parsed as object, unserved.text, unserved.key)
-    else {
-      if (references.some(leadsToOtherFile)) await bundleFiles(main, resolver, diagnostics)
-      if (isOpenApi30(main.parsed)) {
-        upgrade(main, diagnostics)
-        readReferences(main, diagnostics)
-      }
-      await checkStructure(main, resolver, diagnostics)
-    }
+    const isServed = checkVersion(main, diagnostics)
+    const references = tidy(main, diagnostics)
+    const hasOtherFiles = references.some(leadsToOtherFile)
+    if (isServed && hasOtherFiles) await bundleFiles(main, resolver, diagnostics)
+    if (isOpenApi30(main.parsed)) upgrade(main, diagnostics)
+    locate(main, diagnostics)
+    if (isServed) await checkStructure(main, resolver, diagnostics)
     for (const { text, ...place } of resolver.unreadLinks) diagnostics.tell(place, text)
     const bundle = diagnostics.isBundle ? writeYaml(main.parsed) : null
     return {
       root: main.parsed as Oas3_1Definition,
-      isServed: unserved === undefined,
+      isServed,
       sources: listSources(main, resolver),
       files: [...resolver.getFiles()],
       bundle,
@@ -95,18 +83,19 @@ export async function readOpenApi(
   }
 }
 
-/** Stores the locations of a file's objects, and reports broken references. @returns the other references */
-function readReferences(main: File, diagnostics: Diagnostics): readonly OasRef[] {
-  const references = storeLocations(main, (alias, target) => diagnostics.refer(alias, target))
-  checkReferences(references, diagnostics)
-  return references.filter(isRef)
+/** Removes no-op fields and broken references, which would stop a later step. @returns the other references */
+function tidy(main: File, diagnostics: Diagnostics): readonly OasRef[] {
+  removeNoOpFields(main, diagnostics)
+  const { places, aliases } = findPlaces(main)
+  for (const { location, target } of aliases) diagnostics.refer(location, target)
+  return removeBrokenReferences(main, places, diagnostics)
 }
 
 function leadsToOtherFile({ $ref }: OasRef): boolean {
   return !$ref.startsWith('#')
 }
 
-/** Moves parts of other files into the main one, and reads its references again. */
+/** Moves parts of other files into the main one, and tidies them. */
 async function bundleFiles(
   main: File,
   resolver: FileResolver,
@@ -114,47 +103,23 @@ async function bundleFiles(
 ): Promise<void> {
   const unresolved = await moveIntoMain(main, resolver)
   diagnostics.isBundle = resolver.sources.length > 1
-  removeNoOpFields(main, diagnostics)
-  readReferences(main, diagnostics)
-  for (const { file, problem } of unresolved) report(problem, false, file, diagnostics)
+  tidy(main, diagnostics)
+  for (const { file, problem } of unresolved) reportProblem(problem, false, file, diagnostics)
 }
 
-async function checkStructure(
-  main: File,
-  resolver: FileResolver,
-  diagnostics: Diagnostics,
-): Promise<void> {
-  const ref = main.source.absoluteRef
-  const problems = await lint({
-    ref,
-    externalRefResolver: resolver,
-    config: await checkingConfig(),
-  })
-  for (const { problem, isIgnored } of problemsOf(problems))
-    report(problem, isIgnored, main, diagnostics)
+/** Stores the location of each object, and connects each reference with its target. */
+function locate(main: File, diagnostics: Diagnostics): void {
+  const { places } = findPlaces(main)
+  storeLocations(places)
+  for (const [node, location] of places) {
+    const target = resolveReference<unknown>(node)
+    if (isContainer(target)) diagnostics.refer(location, locationOf(target))
+  }
 }
 
 function listSources(main: File, { sources }: FileResolver): OpenApi['sources'] {
   const folder = dirname(main.source.absoluteRef)
   return sources.map(({ absoluteRef, body }) => [relative(folder, absoluteRef), body] as const)
-}
-
-function report(
-  problem: NormalizedProblem,
-  isIgnored: boolean,
-  file: File,
-  diagnostics: Diagnostics,
-): void {
-  const { ruleId, location, message, suggest, severity } = problem
-  const pointer = location[0]?.pointer ?? ''
-  const isReference = ruleId === 'no-unresolved-refs' || ruleId === 'bundler'
-  const key = isReference ? '/$ref' : ''
-  const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + key }
-  const advice = suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`
-  const text = message.replaceAll('\n', ' ') + advice
-  const isServed = /^#\/((paths|components)\/.*|[^/]+)$/.test(place.pointer)
-  const isError = severity === 'error' && !(isServed && isIgnored)
-  diagnostics.add(place, text, isError, suggest.length > 0)
 }
 
 function findBaseUrl(document: YamlDocument): readonly [from: number, to: number] | null {
@@ -164,32 +129,14 @@ function findBaseUrl(document: YamlDocument): readonly [from: number, to: number
 
 const CONVERT = 'convert it with `npx @scalar/cli document upgrade FILE --output openapi.yaml`'
 
-/** The error of an unsupported version. @throws {Error} if the document has no version */
-function versionError(root: unknown): { key: string; text: string } | undefined {
-  const key = ['openapi', 'swagger'].find((name) => member(root, name) !== undefined)
+/** Whether the version is supported; if not, reports it. @throws {Error} if the document has no version */
+function checkVersion(main: File, diagnostics: Diagnostics): boolean {
+  const key = ['openapi', 'swagger'].find((name) => member(main.parsed, name) !== undefined)
   if (key === undefined) throw new Error('not an OpenAPI document')
-  const version = String(member(root, key))
-  if (/^3\.[01]\.\d+$/.test(version)) return undefined
+  const version = String(member(main.parsed, key))
+  if (/^3\.[01]\.\d+$/.test(version)) return true
   const instead = version.startsWith('2') ? CONVERT : 'write openapi: 3.1.0'
-  return { key, text: `OpenAPI ${version} is not served: ${instead}` }
-}
-
-/** Reports and removes broken references: no URI, or circular. */
-function checkReferences(references: readonly OasRef[], diagnostics: Diagnostics): void {
-  for (const reference of references) {
-    if (decode(reference.$ref) !== undefined) continue
-    diagnostics.error(reference, 'this $ref is no URI: write % as %25', '$ref')
-    Reflect.deleteProperty(reference, '$ref')
-  }
-  for (const reference of references.filter(isRef)) {
-    const target = resolveReference<unknown>(reference)
-    if (target === null)
-      reference.$ref = '#/-' // the linter can't follow a pointer through null
-    else if (typeof target === 'object') diagnostics.refer(locationOf(reference), target)
-  }
-  const circular = references.filter(isRef).filter((reference) => leadsTo(reference, reference))
-  for (const reference of circular) {
-    diagnostics.error(reference, 'the reference leads back to itself')
-    Reflect.deleteProperty(reference, '$ref')
-  }
+  const place = { file: main, pointer: `#/${key}` }
+  diagnostics.add(place, `OpenAPI ${version} is not served: ${instead}`, true)
+  return false
 }

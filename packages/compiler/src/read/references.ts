@@ -1,33 +1,51 @@
 // Follows the references of a document.
-import { isRef, type Oas3_1Schema, type OasRef, unescapePointer } from '@redocly/openapi-core'
+import { isRef, type OasRef, unescapePointer } from '@redocly/openapi-core'
 import { StartupError } from '@plant-store/engine/for-compiler'
 import { findLocation } from './source-locations.ts'
 
 /**
  * The direct target of a reference within its document, perhaps another reference.
- * @param within the references being followed, to detect circles
  * @returns undefined if the node is not a reference, or leads nowhere
  */
-export function resolveReference<T>(
+export function resolveReference<T>(node: T | OasRef): T | undefined {
+  const location = isRef(node) ? findLocation(node) : undefined
+  return location && resolveIn(location.file.parsed, node)
+}
+
+/**
+ * The direct target of a reference within a document without locations.
+ * @param within the references being followed, to detect circles
+ */
+export function resolveIn<T>(
+  root: unknown,
   node: T | OasRef,
   within: readonly unknown[] = [],
 ): T | undefined {
   if (!isRef(node) || within.includes(node)) return undefined
-  const location = findLocation(node)
-  if (location === undefined) return undefined
   const [start, ...names] = node.$ref.split('/')
-  let target: unknown = start === '#' ? location.file.parsed : undefined
-  for (const name of names) target = follow(target, unescapePointer(name), [...within, node])
+  let target: unknown = start === '#' ? root : undefined
+  for (const name of names) {
+    const step = { root, name: unescapePointer(name), within: [...within, node] }
+    target = follow(target, step)
+  }
   return target as T | undefined
 }
 
+interface Step {
+  readonly root: unknown
+  /** A name of a pointer. */
+  readonly name: string
+  readonly within: readonly unknown[]
+}
+
 /** Follows one name of a pointer. If a reference lacks the name, it leads into the target. */
-function follow(from: unknown, name: string, within: readonly unknown[]): unknown {
+function follow(from: unknown, step: Step): unknown {
   if (from === null) return null
-  const value = member(from, name)
+  const value = member(from, step.name)
   if (value !== undefined) return value
-  const target = resolveReference(from, within)
-  return target === undefined ? undefined : follow(target, name, [...within, from])
+  const target = resolveIn(step.root, from, step.within)
+  if (target === undefined) return undefined
+  return follow(target, { ...step, within: [...step.within, from] })
 }
 
 /** Follows references to their end. Anything else is returned as it is. @throws {StartupError} if one leads nowhere */
@@ -64,16 +82,13 @@ export function usableEntries<T>(
   })
 }
 
-/** Whether a node leads to another one, by references and by subschemas for the same value. */
-export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boolean {
-  if (typeof from !== 'object' || from === null || seen.has(from)) return false
-  seen.add(from)
-  const schema = from as Oas3_1Schema
-  const lists = [schema.allOf, schema.anyOf, schema.oneOf, schema.dependentSchemas]
-  const schemas = lists.flatMap((list) => Object.values<unknown>(list ?? {}))
-  const conditions = [schema.not, schema.if, schema.then, schema.else]
-  const targets = [resolveReference(from), ...conditions, ...schemas]
-  return targets.some((target) => target === goal || leadsTo(goal, target, seen))
+/** Decodes a reference. @returns undefined for invalid percent-encoding */
+export function decode(reference: string): string | undefined {
+  try {
+    return decodeURIComponent(reference)
+  } catch {
+    return undefined
+  }
 }
 
 /** A property of an object or an array; undefined for an inherited one. */

@@ -1,6 +1,6 @@
 // Remembers the file and the pointer of each object of a contract, and finds its line.
 import { relative } from 'node:path'
-import { type Document, isRef, type OasRef } from '@redocly/openapi-core'
+import type { Document } from '@redocly/openapi-core'
 import {
   type Document as YamlDocument,
   isAlias,
@@ -25,27 +25,38 @@ export interface SourceLocation {
   readonly pointer: string
 }
 
-const LOCATIONS = new WeakMap<object, SourceLocation>()
+/** The first place of each object of a file. */
+export type Places = ReadonlyMap<object, SourceLocation>
 
-type Refer = (alias: SourceLocation, target: object) => void
+/** An alias of YAML, and the first place of its object. */
+interface Alias {
+  readonly location: SourceLocation
+  readonly target: SourceLocation
+}
 
-/** Stores the location of each object of a file. @returns the references in it */
-export function storeLocations(file: File, refer: Refer): OasRef[] {
-  const references = new Set<OasRef>()
-  const stored = new Set<object>()
-  const store = (node: unknown, pointer: string): void => {
+export function findPlaces(file: File): { readonly places: Places; readonly aliases: Alias[] } {
+  const places = new Map<object, SourceLocation>()
+  const aliases: Alias[] = []
+  const find = (node: unknown, pointer: string): void => {
     if (typeof node !== 'object' || node === null) return
-    if (stored.has(node)) {
-      refer({ file, pointer }, node)
+    const location = { file, pointer }
+    const first = places.get(node)
+    if (first !== undefined) {
+      aliases.push({ location, target: first })
       return
     }
-    stored.add(node)
-    LOCATIONS.set(node, { file, pointer })
-    if (isRef(node)) references.add(node)
-    for (const [key, child] of Object.entries(node)) store(child, pointer + tokenOf(key))
+    places.set(node, location)
+    for (const [key, child] of Object.entries(node)) find(child, pointer + tokenOf(key))
   }
-  store(file.parsed, '#')
-  return [...references]
+  find(file.parsed, '#')
+  return { places, aliases }
+}
+
+/** The locations of all objects of a document in its final form. */
+const LOCATIONS = new WeakMap<object, SourceLocation>()
+
+export function storeLocations(places: Places): void {
+  for (const [node, location] of places) LOCATIONS.set(node, location)
 }
 
 /** The location of an object. @param path leads to a property in it @throws {Error} if the object is not of the document */

@@ -13,12 +13,12 @@ export function isOpenApi30(root: unknown): boolean {
 }
 
 /**
- * Replaces the document of a file by its upgrade. Its objects are new, so their locations must be stored again.
+ * Replaces the document of a file by its upgrade, with new objects.
  * @param diagnostics gets a warning
  */
 export function upgrade(file: File, diagnostics: Diagnostics): void {
   if (!isObject(file.parsed)) return
-  diagnostics.warn(file.parsed, UPGRADED, 'openapi')
+  diagnostics.add({ file, pointer: '#/openapi' }, UPGRADED, false)
   const upgraded: unknown = upgradeFromThreeToThreeOne(file.parsed)
   file.parsed = upgraded
 }

@@ -13,6 +13,7 @@ import {
 import { StartupError } from '@plant-store/engine/for-compiler'
 import { moveRefsIntoAllOf } from './keywords-beside-ref.ts'
 import { isUrl, type Reach } from './reach.ts'
+import { decode } from './references.ts'
 import type { File } from './source-locations.ts'
 import { findUnreadLinks, type UnreadLink } from './unread-links.ts'
 
@@ -147,12 +148,3 @@ const YAML = {
     keySource(a) !== undefined && keySource(a) === keySource(b),
 } as const
 const DOCUMENT = /\.(ya?ml|json)$/i
-
-/** Decodes a reference. @returns undefined for invalid percent-encoding */
-export function decode(reference: string): string | undefined {
-  try {
-    return decodeURIComponent(reference)
-  } catch {
-    return undefined
-  }
-}
