@@ -232,6 +232,27 @@ t.test('a code of a list is the one of the status', async (t) => {
   t.match(await errorOf(t, yaml(numbers)), { statuses: { 404: { code: 40401 } } })
 })
 
+t.test('an undescribed error has the code of its status, too', async (t) => {
+  const codes = '[BAD_REQUEST, NOT_FOUND, METHOD_NOT_ALLOWED, INTERNAL]'
+  const schema = closed('code, text', `code: { enum: ${codes} }, text: { type: string }`)
+  const json = `{ description: Failed, content: { application/json: { schema: ${schema} } } }`
+  for (const key of ['default', "'400'"]) {
+    const app = await boot(t, {
+      yaml: `      responses: { '204': { description: Done }, ${key}: ${json} }`,
+      run: async () => {
+        throw new HttpError(501, 'Not written')
+      },
+    })
+    const codeOf = async (url: string, method: 'GET' | 'PUT' = 'GET') => {
+      const answer = await app.inject({ url, method })
+      return answer.json<{ code: string }>().code
+    }
+    t.equal(await codeOf('/x'), 'INTERNAL', key)
+    t.equal(await codeOf('/nowhere'), 'NOT_FOUND', key)
+    t.equal(await codeOf('/x', 'PUT'), 'METHOD_NOT_ALLOWED', key)
+  }
+})
+
 t.test('the message has a place wherever the schema has one for it', async (t) => {
   for (const [schema, template] of [
     [closed('title', 'title: { type: string }'), { title: '$message' }],

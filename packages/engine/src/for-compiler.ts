@@ -23,6 +23,7 @@ export {
   toContract,
 } from './contract/contract.ts'
 export {
+  BUILT_IN_STATUSES,
   findStatus,
   KNOWN_FORMS,
   statusesOf,

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Schema } from '@plant-store/json-schema'
 import {
   bodyFault,
+  BUILT_IN_STATUSES,
   checkOfErrors,
   type ErrorFormat,
   type DescribedError,
@@ -78,6 +79,9 @@ function undescribedFormat(
 const NO_ERROR_CONTENT =
   'the service writes this error with a body, which says why: describe it in "content"'
 
+/** The statuses of all built-in errors. No operation answers 405, for a method which the path lacks. */
+const ERROR_STATUSES = [...BUILT_IN_STATUSES, 405]
+
 /** The operation of an error, and its built-in statuses. */
 type Origin = Pick<DescribedError, 'operation' | 'statuses'>
 
@@ -152,7 +156,29 @@ function readUnknownForm(
     return { type, form: 'product', schema }
   }
   reportTemplates(compilation, media, [...templates.values()])
-  return { type, form: 'template', schema, ...byStatus(templates) }
+  const others = otherTemplates(compilation, described)
+  return { type, form: 'template', schema, ...byStatus(new Map([...templates, ...others])) }
+}
+
+/**
+ * The templates of the built-in errors which the contract does not describe: of an unknown path, for
+ * example. Tried with the first operation of the schema only, because the contract promises no form.
+ */
+function otherTemplates(
+  compilation: Compilation,
+  described: DescribedError,
+): readonly (readonly [status: number, template: Template])[] {
+  const { templates } = compilation
+  const others = ERROR_STATUSES.filter((status) => !described.statuses.includes(status))
+  return others.flatMap((status) => {
+    const key = `${described.schema} ${status}`
+    if (!templates.has(key)) {
+      const error = { ...described, statuses: [status] }
+      templates.set(key, templateFor(compilation, error, status))
+    }
+    const template = templates.get(key)
+    return template === undefined ? [] : [[status, template] as const]
+  })
 }
 
 /** Warns of an error written by a template, and shows the template. */

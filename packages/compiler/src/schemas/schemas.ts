@@ -22,8 +22,11 @@ export interface Compilation {
   readonly diagnostics: Diagnostics
   /** The hooks of the product; undefined if no product is known for the document. */
   readonly product: ProductHooks | undefined
-  /** The templates of errors, by the id of the schema and the status: see error-forms.ts. */
-  readonly templates: Map<string, Template>
+  /**
+   * The templates of errors, by the id of the schema and the status; undefined where none can be
+   * written: see error-forms.ts.
+   */
+  readonly templates: Map<string, Template | undefined>
 }
 
 interface WithDefault {
