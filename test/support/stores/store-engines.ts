@@ -6,6 +6,9 @@ import { read } from './read-page.ts'
 import { brought, openDatabases } from '../postgres/server.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './open-store.ts'
 
+/** A busy machine may take longer for an operation than a caller waits. */
+const PATIENT = readConfig('', { DATABASE_TIMEOUT: '20' })
+
 /** An engine. */
 export type Engine = Awaited<ReturnType<typeof startEngines>>[number]
 
@@ -19,7 +22,7 @@ export async function startEngines(t: Test) {
   const opened = async (
     t: Test,
     database: StoreOptions['database'],
-    settings: StoreOptions['settings'] = readConfig('', {}),
+    settings: StoreOptions['settings'] = PATIENT,
   ) => {
     const reopen = async (product?: Product) => {
       const store = await openTestStore(database, { product, settings })
