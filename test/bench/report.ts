@@ -92,7 +92,7 @@ function highlightsOf(run: string): string {
     'cold start to the first authorized answer',
   ]
   return [
-    `- **${cell(inTurn, service)}** lists of 20 plants a second on one core, each of another caller; the same list again and again: ${cell(list, service)}; a bare Fastify route that answers a constant: ${cell(list, 2)}.`,
+    `- **${cell(inTurn, service)}** lists of 20 plants a second on one core, each of another caller; the same list again and again: ${cell(list, service)}; a bare Fastify route with a constant answer: ${cell(list, 2)}.`,
     `- **${cell('create, 32 connections', service)}** durable creates a second; one after the other: ${cell('create, 1 connection', service)}.`,
     `- **${cell(start, service)}** from a cold start to the first authorized answer; bare Fastify: ${cell(start, 2)}.`,
   ].join('\n')
