@@ -41,7 +41,7 @@ const project = manifestOf('.')
 const [folder = join(ROOT, 'dist'), chosen] = process.argv.slice(2)
 const target = resolve(folder)
 const names = PACKAGES.filter((name) => chosen === undefined || chosen === name)
-/** For this process alone, as others may pack, too. It is inside of the project to find node_modules. */
+/** A folder for each process, because several may pack at once. In the project, so that imports find node_modules. */
 const build = join(ROOT, `dist/build-${process.pid}`)
 const tarballs = names.map((name) => join(target, `plant-store-${name}-${project.version}.tgz`))
 if (!areCurrent()) packAll()

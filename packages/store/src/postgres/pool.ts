@@ -2,10 +2,10 @@
 //
 // 1. A caller has an answer by its deadline, whatever its connection does: StoreUnavailable, 503.
 // 2. If a statement has no answer, its connection is closed, and never used again. Its server
-// process may live on, for example while it waits for a standby: it is lost.
+//    process may live on, for example while it waits for a standby: it is lost.
 // 3. With more lost processes than a pool may have connections, the pool opens none. So the server
-// never has more than twice as many processes of a pool as it may have connections, besides those
-// it lets in at a start.
+//    never has more than twice as many processes of a pool as it may have connections, besides
+//    those it lets in at a start.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import {
@@ -17,7 +17,7 @@ import {
 } from '@plant-store/engine/for-store'
 import { readAddress } from './address.ts'
 import { type Dialect, DialectReader } from './dialect.ts'
-import { type Calls, type Cells, Pipeline, toCalls } from './pipeline.ts'
+import type { Calls, Cells } from './pipeline.ts'
 import {
   classify,
   isUnprepared,
@@ -26,10 +26,16 @@ import {
   NoConnection,
   repeat,
 } from './retries.ts'
-import { type Row, Session, type SessionConfig, type SetUp } from './session.ts'
-
-/** The result of a statement: its rows, and the number of returned or written rows. */
-type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
+import {
+  type Result,
+  type Run,
+  runEach,
+  runQuery,
+  runTogether,
+  runUndone,
+  type Together,
+} from './run.ts'
+import { Session, type SessionConfig, type SetUp } from './session.ts'
 
 /**
  * Runs one SQL statement.
@@ -57,16 +63,6 @@ const KEEP_ALIVE_DELAY = 10_000
 
 /** Begins a transaction whose statements see one moment. */
 const BEGIN_READS = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
-const COMMIT = { statement: { name: 'COMMIT', text: 'COMMIT' }, values: [] }
-
-/** How the statements of a transaction are run. */
-interface Together {
-  readonly begin: string
-  /** Whether each statement is sent by itself: some poolers read one at a time. */
-  readonly isApart: boolean
-  /** Whether the rows are as they should be, so that the transaction is committed; absent: it is. */
-  readonly isGood?: (rows: readonly (readonly Cells[])[]) => boolean
-}
 
 /** Runs statements. Errors become StoreUnavailable if they may be temporary. */
 export class Pool {
@@ -270,61 +266,6 @@ export class Pool {
 }
 
 type PooledSession = pg.PoolClient & Session
-type Run<Value> = (session: Session) => Promise<Value>
-
-/** @param timeout after which the connection is closed; the pool's timeout if absent */
-function runQuery(
-  session: Session,
-  text: string,
-  values: unknown[],
-  timeout: number | undefined,
-): Promise<Result> {
-  const query = { text, values, query_timeout: timeout } // the types of pg lack it
-  return session.query<Row>(query)
-}
-
-function runEach(session: Session, calls: Calls): Promise<Cells[][]> {
-  const { promise, resolve, reject } = Promise.withResolvers<Cells[][]>()
-  session.query(new Pipeline(session.isPrepared, calls, { resolve, reject }))
-  return promise
-}
-
-async function runUndone(session: Session, calls: Calls): Promise<Cells[][]> {
-  await session.query('BEGIN')
-  const rows = await orRollBack(session, runEach(session, calls))
-  await session.query('ROLLBACK')
-  return rows
-}
-
-/** Runs statements in a transaction, and commits it if their rows are as they should be. */
-async function runTogether(session: Session, calls: Calls, options: Together): Promise<Cells[][]> {
-  const { isApart, begin, isGood } = options
-  const ends = isGood === undefined ? [COMMIT] : []
-  const steps = [{ statement: { name: begin, text: begin }, values: [] }, ...calls.steps, ...ends]
-  const parts = isApart ? steps.map((step) => [step]) : [steps]
-  const results: Cells[][] = []
-  for (const part of parts) {
-    const sent = toCalls(part)
-    const ran = runEach(session, sent).finally(() => {
-      calls.done = results.length + sent.done - 1 // without BEGIN
-    })
-    results.push(...(await orRollBack(session, ran)))
-  }
-  const rows = results.slice(1, calls.steps.length + 1)
-  if (isGood !== undefined) await session.query(isGood(rows) ? 'COMMIT' : 'ROLLBACK')
-  return rows
-}
-
-/** Ends the transaction if a statement of it fails. */
-async function orRollBack<Value>(session: Session, ran: Promise<Value>): Promise<Value> {
-  try {
-    return await ran
-  } catch (error) {
-    const isOpen = error instanceof pg.DatabaseError // after another error the connection is closed
-    if (isOpen) await session.query('ROLLBACK')
-    throw error
-  }
-}
 
 /** The text of the first statement. */
 function textOf({ steps }: Calls): string {
