@@ -24,8 +24,31 @@ export const MAX_OWNER_BYTES = 1024
 export type Key = bigint | string
 export type KeyType = 'int64' | 'text'
 
+/** A value of an index: a number may have a fraction, a bigint is an int64. */
+export type IndexValue = string | bigint | number | boolean
+export type IndexType = 'string' | 'int64' | 'number' | 'boolean'
+
+/** A property in an index: the names on the way to it, and the type of its values. */
+export interface IndexedProperty {
+  readonly path: readonly string[]
+  readonly type: IndexType
+}
+
+/**
+ * An index of a collection. Items without one of its properties, or with null in its place, are
+ * not in it. Its order: a string by its bytes in UTF-8, a number by its value, false before true.
+ */
+export interface StoredIndex {
+  readonly name: string
+  /** Whether an owner has each list of values at most once. */
+  readonly isUnique: boolean
+  readonly properties: readonly IndexedProperty[]
+}
+
 /** Collections by name, which is also the name of their table. */
-export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
+export type Collections = Readonly<
+  Record<string, { readonly key: KeyType; readonly indexes?: readonly StoredIndex[] }>
+>
 
 /**
  * The engine's collection of access tokens, which no product may define (see

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Key, StoreBusy } from '@plant-store/engine/for-store'
 import { makeReadQueue, readList } from '../src/core/lists.ts'
-import type { Chunk } from '../src/core/database.ts'
+import { BY_KEY, type Chunk } from '../src/core/database.ts'
 import {
   type Engine,
   filling,
@@ -42,11 +42,11 @@ t.test(
       store.reads.add({ owner, rows: 1, read: () => turn.promise }),
     )
     const lists = ['a', 'b'].map((owner) =>
-      readList(store, table, { owner, after: undefined, limit: 200 }),
+      readList(store, table, { owner, order: BY_KEY, after: undefined, limit: 200 }),
     )
     await nextTurn()
     t.strictSame(read, ['b 64'])
-    await readList(store, table, { owner: 'a', after: undefined, limit: 64 })
+    await readList(store, table, { owner: 'a', order: BY_KEY, after: undefined, limit: 64 })
     t.strictSame(
       read,
       ['b 64', 'a 64'],

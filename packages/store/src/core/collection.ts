@@ -12,7 +12,7 @@ import {
 } from '@plant-store/engine/for-store'
 import { StoredItemAt } from './change.ts'
 import { fromCursor, toCursor } from './cursor.ts'
-import { type Database, type Table, tableOf } from './database.ts'
+import { BY_KEY, type Database, positionOf, type Table, tableOf } from './database.ts'
 import { canExist, isKey, isOwner, KEY_BOUND, OWNER_BOUND } from './keys.ts'
 import { readList } from './lists.ts'
 
@@ -72,9 +72,10 @@ export class StoredCollection<Item, K extends Key> implements Collection<Item, K
     if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0))
       throw new HttpError(400, 'A limit is an integer from 0')
     if (limit === 0 || !isOwner(owner)) return { items: new JsonText('[]') }
-    const request = { owner, after, limit: limit ?? Infinity }
+    const position = positionOf(after)
+    const request = { owner, order: BY_KEY, after: position, limit: limit ?? Infinity }
     const { items, last } = await readList(this.#database, this.#table, request)
-    return last === undefined ? { items } : { items, next: toCursor(last) }
+    return last === undefined ? { items } : { items, next: toCursor(last.key) }
   }
 
   #toText(item: Item): string {

@@ -1,5 +1,5 @@
 // A database with the tables of collections: the common interface of SQLite and PostgreSQL.
-import type { Key, KeyType, Store } from '@plant-store/engine/for-store'
+import type { IndexValue, Key, KeyType, Store, StoredIndex } from '@plant-store/engine/for-store'
 import type { Batcher } from './batch.ts'
 
 /** The message for a table with keys of another type. */
@@ -14,30 +14,71 @@ export interface Entry {
   readonly text: string
 }
 
+/** An item of a known owner: its key, and its JSON. */
+export type Found = Pick<Entry, 'key' | 'text'>
+
+/** The order of rows of one owner, and its bounds. */
+export interface Order {
+  /** Absent: by key. */
+  readonly index?: StoredIndex | undefined
+  /** Values of the first properties of the index. */
+  readonly equals: readonly IndexValue[]
+  /** The least value of the next property. */
+  readonly from?: IndexValue | undefined
+  /** All values of the next property are less than this one. */
+  readonly to?: IndexValue | undefined
+  /** Whether the greatest row is first, by values and by key. */
+  readonly isDescending: boolean
+}
+
+/** All rows of an owner, by ascending key. */
+export const BY_KEY: Order = { equals: [], isDescending: false }
+
+/** The place of a row in an order. */
+export interface Position {
+  /** The values of all properties of the index; none by key. */
+  readonly values: readonly IndexValue[]
+  readonly key: Key
+}
+
 /**
  * The bounds of a chunk of a list. It ends at the first bound reached, but has at least one row.
  */
 export interface Chunk {
   readonly owner: string
-  /** Exclusive; absent: from the first key. */
-  readonly after: Key | undefined
+  readonly order: Order
+  /** Exclusive, in this order; absent: from the first row. */
+  readonly after: Position | undefined
   /** In rows. */
   readonly most: number
   /** In bytes, or in characters. Only the last row may exceed it. */
   readonly length: number
-  /** The key of the last row, at most. */
-  readonly end?: Key | undefined
+  /** The last row, at most. */
+  readonly end?: Position | undefined
 }
 
 /**
- * The rows of a chunk: items as JSON with commas between, the key of the last row if there is one,
- * and whether more rows follow.
+ * The rows of a chunk: items as JSON with commas between, the position of the last row if there is
+ * one, and whether more rows follow.
  */
 export interface Rows {
   readonly text: string
   readonly count: number
-  readonly last?: Key | undefined
+  readonly last?: Position | undefined
   readonly hasMore: boolean
+}
+
+/** The rows of a chunk with their keys. */
+export interface FoundRows extends Pick<Rows, 'last' | 'hasMore'> {
+  readonly items: readonly Found[]
+}
+
+/** Some rows in an order, by their number: after a position, or from the first row. */
+export interface Range {
+  readonly owner: string
+  readonly order: Order
+  readonly after: Position | undefined
+  readonly count: number
 }
 
 /**
@@ -56,21 +97,46 @@ export interface Table {
   delete(owner: string, key: Key): Promise<boolean>
   /** Reads a chunk in one moment. @param deadline on the clock of `performance.now()` */
   read(chunk: Chunk, deadline: number): Promise<Rows>
-  /**
-   * The key of the row `count` places after a key, or after the beginning; undefined if there are
-   * fewer rows.
-   */
-  skip(
+  /** Reads a chunk as `read` does, with the keys. */
+  readItems(chunk: Chunk, deadline: number): Promise<FoundRows>
+  /** The position of the last row of a range; undefined if there are fewer rows. */
+  skip(range: Range, deadline: number): Promise<Position | undefined>
+  /** The number of rows of a range, at most `count`. */
+  count(range: Range, deadline: number): Promise<number>
+  /** The row with these values in a unique index. */
+  findBy(
     owner: string,
-    after: Key | undefined,
-    count: number,
-    deadline: number,
-  ): Promise<Key | undefined>
+    index: StoredIndex,
+    values: readonly IndexValue[],
+  ): Promise<Found | undefined>
   /**
    * The next rows of all owners, by owner and key, after an entry or from the first row. Empty
    * after the last row.
    */
   entries(after?: Entry): Promise<Entry[]>
+}
+
+/** The position of a key in the order by key. */
+export function positionOf(key: Key | undefined): Position | undefined {
+  return key === undefined ? undefined : { values: [], key }
+}
+
+/** Whether two positions in the same order are equal. */
+export function isSamePosition(left: Position | undefined, right: Position | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right
+  return left.key === right.key && hasSameValues(left.values, right.values)
+}
+
+/** Whether two orders of one table are equal, with their bounds. */
+export function isSameOrder(left: Order, right: Order): boolean {
+  if (left.index !== right.index || left.isDescending !== right.isDescending) return false
+  return (
+    left.from === right.from && left.to === right.to && hasSameValues(left.equals, right.equals)
+  )
+}
+
+function hasSameValues(left: readonly IndexValue[], right: readonly IndexValue[]): boolean {
+  return left.length === right.length && left.every((value, at) => value === right[at])
 }
 
 /** @throws {Error} if there is no table of this name */

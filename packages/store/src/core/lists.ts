@@ -1,8 +1,17 @@
 // Reads lists of any length in chunks: one chunk is in memory, and between two of them others have
 // their turn.
-import { JsonText, type Key, StoreBusy } from '@plant-store/engine/for-store'
+import { JsonText, StoreBusy } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from './batch.ts'
-import type { Chunk, Database, Rows, ChunkRead, Table } from './database.ts'
+import {
+  type Chunk,
+  type ChunkRead,
+  type Database,
+  isSamePosition,
+  type Order,
+  type Position,
+  type Rows,
+  type Table,
+} from './database.ts'
 
 /**
  * The approximate number of characters of a chunk. While a chunk is read and written, other
@@ -13,10 +22,10 @@ const MAX_ROWS = 5000
 /** Short, because the first chunk of a list waits for no turn. */
 const FIRST_CHUNK = { most: 64, length: 8192 }
 
-/** A list: its items as JSON, and the last key of the page, if more items follow it. */
+/** A list: its items as JSON, and the last position of the page, if more items follow it. */
 interface List {
   readonly items: JsonText<never[]> | AsyncIterable<JsonText<never[]>>
-  readonly last?: Key
+  readonly last?: Position
 }
 
 interface ReadQueueOptions {
@@ -52,8 +61,9 @@ function readTogether(batch: readonly Batched<ChunkRead, unknown>[]): Promise<un
 
 export interface ListRequest {
   readonly owner: string
-  /** The last key before the list; absent: it begins with the first row. */
-  readonly after: Key | undefined
+  readonly order: Order
+  /** The last position before the list; absent: it begins with the first row. */
+  readonly after: Position | undefined
   /** The most rows; Infinity for all. */
   readonly limit: number
 }
@@ -62,7 +72,7 @@ type Reads = Pick<Database, 'reads' | 'timeout'>
 type ReadTable = Pick<Table, 'read' | 'skip'>
 
 /**
- * Lists rows by ascending key. A list of one chunk shows one moment. A longer one is read while it
+ * Lists rows in an order. A list of one chunk shows one moment. A longer one is read while it
  * is sent, and no read stays open between its chunks.
  */
 export async function readList(
@@ -90,19 +100,19 @@ class ListReader {
 
   /** Reads a list short enough for the first chunk. @returns undefined if it may be longer */
   async readShort(): Promise<List | undefined> {
-    const { owner, after, limit } = this.#request
+    const { limit, ...range } = this.#request
     const most = Math.min(limit, FIRST_CHUNK.most)
     // If this owner already waits for long lists, queue this one, too: a refused list must not have
     // cost a read.
-    if (limit > most && this.#reads.isAwaited(owner)) return undefined
-    const rows = await this.#table.read({ ...FIRST_CHUNK, owner, after, most }, this.#deadline)
+    if (limit > most && this.#reads.isAwaited(range.owner)) return undefined
+    const rows = await this.#table.read({ ...FIRST_CHUNK, ...range, most }, this.#deadline)
     return this.#isWhole(rows) ? toList(rows) : undefined
   }
 
   /** Reads the beginning of a list in its turn, and the rest of it while it is sent. */
   async readLong(): Promise<List> {
-    const { owner, after, limit } = this.#request
-    const rows = await this.#readInTurn({ owner, after, ...boundsOf(limit) }, this.#deadline)
+    const { limit, ...range } = this.#request
+    const rows = await this.#readInTurn({ ...range, ...boundsOf(limit) }, this.#deadline)
     if (this.#isWhole(rows)) return toList(rows)
     const end = limit === Infinity ? undefined : await this.#findEnd(rows)
     const items = this.#sendChunks(rows, end)
@@ -113,9 +123,9 @@ class ListReader {
     return !hasMore || count === this.#request.limit
   }
 
-  /** Finds the last key of the page, if more rows follow it. */
-  async #findEnd(first: Rows): Promise<Key | undefined> {
-    const { owner, limit } = this.#request
+  /** Finds the last position of the page, if more rows follow it. */
+  async #findEnd(first: Rows): Promise<Position | undefined> {
+    const { owner, order, limit } = this.#request
     let last = first.last
     let left = limit - first.count
     while (left > 0) {
@@ -124,21 +134,22 @@ class ListReader {
       if (last === undefined) return undefined
       left -= rows
     }
-    const next = await this.#table.skip(owner, last, 1, this.#deadline)
+    const next = await this.#table.skip({ owner, order, after: last, count: 1 }, this.#deadline)
     return next === undefined ? undefined : last
   }
 
-  /** @param end the last key of the page, if more rows follow it */
-  async *#sendChunks(first: Rows, end: Key | undefined): AsyncGenerator<JsonText<never[]>> {
-    const { owner, limit } = this.#request
+  /** @param end the last position of the page, if more rows follow it */
+  async *#sendChunks(first: Rows, end: Position | undefined): AsyncGenerator<JsonText<never[]>> {
+    const { owner, order, limit } = this.#request
     let rows = first
     let left = limit - rows.count
     for (;;) {
       if (left < 0) throw new StoreBusy('items were added to the page while it was read')
       yield new JsonText(`[${rows.text}]`)
       const after = rows.last
-      if (!rows.hasMore || after === undefined || after === end) return
-      rows = await this.#readInTurn({ owner, after, end, ...boundsOf(left + 1, rows) })
+      if (!rows.hasMore || after === undefined || isSamePosition(after, end)) return
+      const bounds = boundsOf(left + 1, rows)
+      rows = await this.#readInTurn({ owner, order, after, end, ...bounds })
       left -= rows.count
     }
   }
@@ -154,12 +165,12 @@ class ListReader {
     return rows as Rows // the queue settles a chunk with the result of `read`
   }
 
-  async #skipInTurn(after: Key | undefined, rows: number): Promise<Key | undefined> {
-    const { owner } = this.#request
+  async #skipInTurn(after: Position | undefined, rows: number): Promise<Position | undefined> {
+    const { owner, order } = this.#request
     const deadline = this.#deadline
-    const read = () => this.#table.skip(owner, after, rows, deadline)
-    const key = await this.#reads.add({ owner, rows, read }, deadline)
-    return key as Key | undefined // the queue settles a chunk with the result of `read`
+    const read = () => this.#table.skip({ owner, order, after, count: rows }, deadline)
+    const position = await this.#reads.add({ owner, rows, read }, deadline)
+    return position as Position | undefined // the queue settles a chunk with the result of `read`
   }
 }
 

@@ -18,7 +18,7 @@ import {
 } from '@plant-store/engine/for-store'
 import { StoredCollection } from '../core/collection.ts'
 import { countItems } from '../core/counts.ts'
-import { type Database, type Decide, type Place, tableOf } from '../core/database.ts'
+import { BY_KEY, type Database, type Decide, type Place, tableOf } from '../core/database.ts'
 import { idOf } from './cells.ts'
 import { Changes } from './changes.ts'
 
@@ -140,7 +140,8 @@ function isUnlessNotDone(error: unknown): false {
 /** Lists the items of an owner who has at most one. */
 async function list(table: PostgresTable, owner: string): Promise<string> {
   const deadline = performance.now() + table.timeout
-  const { text } = await table.read({ owner, after: undefined, most: 2, length: 1024 }, deadline)
+  const chunk = { owner, order: BY_KEY, after: undefined, most: 2, length: 1024 }
+  const { text } = await table.read(chunk, deadline)
   return text
 }
 

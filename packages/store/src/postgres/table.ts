@@ -8,6 +8,11 @@ import {
   INT64_MAX,
   INT64_MIN,
   type Chunk,
+  type Found,
+  type FoundRows,
+  type Order,
+  type Position,
+  type Range,
   type Rows,
   type Table,
 } from '../core/database.ts'
@@ -42,7 +47,7 @@ interface Find {
 }
 
 /** A chunk with its least possible key in the place of `after`; null if no key is left. */
-type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
+type Read = Omit<Chunk, 'after' | 'order'> & { readonly from: Key | null }
 
 /**
  * Who keeps each owner on one of several nodes: nobody, the server, or a pooler in front of several
@@ -132,20 +137,33 @@ export class PostgresTable implements Table {
     return this.#finds.add({ owner, key }, deadline)
   }
 
-  read({ after, ...chunk }: Chunk, deadline: number): Promise<Rows> {
-    return this.#reads.add({ ...chunk, from: this.#leastAfter(after) }, deadline)
+  async read({ after, order, ...chunk }: Chunk, deadline: number): Promise<Rows> {
+    assertByKey(order)
+    return this.#reads.add({ ...chunk, from: this.#leastAfter(after?.key) }, deadline)
+  }
+
+  async readItems(_chunk: Chunk): Promise<FoundRows> {
+    throw new Error(NOT_YET)
   }
 
   async skip(
-    owner: string,
-    after: Key | undefined,
-    count: number,
+    { owner, order, after, count }: Range,
     deadline: number,
-  ): Promise<Key | undefined> {
-    const calls = callsOf(this.sql.skip, [toCells([owner, this.#leastAfter(after), count - 1])])
+  ): Promise<Position | undefined> {
+    assertByKey(order)
+    const from = this.#leastAfter(after?.key)
+    const calls = callsOf(this.sql.skip, [toCells([owner, from, count - 1])])
     const timeout = deadline - performance.now()
     const [rows = []] = await this.#pool.readEach(calls, timeout)
-    return rows[0] && this.#toKey(rows[0][0])
+    return rows[0] && { values: [], key: this.#toKey(rows[0][0]) }
+  }
+
+  async count(_range: Range): Promise<number> {
+    throw new Error(NOT_YET)
+  }
+
+  async findBy(): Promise<Found | undefined> {
+    throw new Error(NOT_YET)
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
@@ -218,7 +236,7 @@ export class PostgresTable implements Table {
 
   #toRows([text, count, last, read]: Cells): Rows {
     const rows = { text: String(text), count: Number(count), hasMore: Number(read) > Number(count) }
-    return rows.count === 0 ? rows : { ...rows, last: this.#toKey(last) }
+    return rows.count === 0 ? rows : { ...rows, last: { values: [], key: this.#toKey(last) } }
   }
 
   /**
@@ -236,8 +254,14 @@ export class PostgresTable implements Table {
   }
 }
 
+const NOT_YET = 'the store has no such order yet'
+
+function assertByKey({ index, isDescending }: Order): void {
+  if (index !== undefined || isDescending) throw new Error(NOT_YET)
+}
+
 function chunkCells({ owner, from, most, length, end }: Read): Cells {
-  return toCells([owner, from, most + 1, length, end])
+  return toCells([owner, from, most + 1, length, end?.key])
 }
 
 /**

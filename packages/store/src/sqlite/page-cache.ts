@@ -1,6 +1,6 @@
 // Caches the last page of each owner in a table: callers poll, and mostly for the same page.
 import { LRUCache } from 'lru-cache'
-import type { Chunk, Rows } from '../core/database.ts'
+import { type Chunk, isSameOrder, isSamePosition, type Rows } from '../core/database.ts'
 
 const MAX_PAGES = 10_000
 /** The most characters of all these pages. */
@@ -52,6 +52,7 @@ export class PageCache {
 }
 
 function isSame(left: Chunk, right: Chunk): boolean {
-  const isSameRange = left.after === right.after && left.end === right.end
-  return isSameRange && left.most === right.most && left.length === right.length
+  if (left.most !== right.most || left.length !== right.length) return false
+  const hasSameEnds = isSamePosition(left.after, right.after) && isSamePosition(left.end, right.end)
+  return hasSameEnds && isSameOrder(left.order, right.order)
 }

@@ -1,7 +1,18 @@
 // The table of a collection on SQLite.
 import type { SQLOutputValue } from 'node:sqlite'
 import type { Key, KeyType } from '@plant-store/engine/for-store'
-import type { Chunk, Entry, Rows, Table } from '../core/database.ts'
+import {
+  type Chunk,
+  type Entry,
+  type Found,
+  type FoundRows,
+  type Order,
+  type Position,
+  positionOf,
+  type Range,
+  type Rows,
+  type Table,
+} from '../core/database.ts'
 import type { Connection } from './connection.ts'
 import { PageCache } from './page-cache.ts'
 import { prepareStatements } from './sql.ts'
@@ -83,6 +94,7 @@ export class SqliteTable implements Table {
   }
 
   async read(chunk: Chunk): Promise<Rows> {
+    assertByKey(chunk.order)
     // Even for a cached page: answers sent one after the other cost a sixth less.
     await this.#connection.turn()
     const page = this.#pages.get(chunk)
@@ -92,10 +104,23 @@ export class SqliteTable implements Table {
     return rows
   }
 
-  async skip(owner: string, after: Key | undefined, count: number): Promise<Key | undefined> {
-    const from = after ?? this.#leastKey
+  async readItems(_chunk: Chunk): Promise<FoundRows> {
+    throw new Error(NOT_YET)
+  }
+
+  async skip({ owner, order, after, count }: Range): Promise<Position | undefined> {
+    assertByKey(order)
+    const from = after?.key ?? this.#leastKey
     const row = this.#connection.run(() => this.#sql.skip.get(owner, from, count - 1))
-    return row && toKey(row[0])
+    return row && { values: [], key: toKey(row[0]) }
+  }
+
+  async count(_range: Range): Promise<number> {
+    throw new Error(NOT_YET)
+  }
+
+  async findBy(): Promise<Found | undefined> {
+    throw new Error(NOT_YET)
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
@@ -119,15 +144,16 @@ export class SqliteTable implements Table {
 
   /** Reads a chunk with several queries. They see one moment: nothing is written between them. */
   #readChunk({ owner, after, most, length, end }: Chunk): Rows {
+    const to = end === undefined ? GREATEST_KEY : end.key
     const texts: string[] = []
-    let last = after
+    let last = after?.key
     let characters = 0
     let hasMore = true
     let size = FIRST_ROWS
     while (hasMore && characters < length && texts.length < most) {
       const wanted = Math.min(size, most - texts.length)
       const from = last ?? this.#leastKey
-      const rows = this.#sql.read.rows(owner, from, end ?? GREATEST_KEY, wanted + 1)
+      const rows = this.#sql.read.rows(owner, from, to, wanted + 1)
       hasMore = rows.length > wanted
       for (const row of rows.slice(0, wanted)) {
         if (characters >= length) {
@@ -142,8 +168,14 @@ export class SqliteTable implements Table {
       const fitting = ((length - characters) * texts.length) / characters
       size = Math.ceil(Math.max(1, Math.min(size * GROWTH, fitting)))
     }
-    return { text: texts.join(','), count: texts.length, last, hasMore }
+    return { text: texts.join(','), count: texts.length, last: positionOf(last), hasMore }
   }
+}
+
+const NOT_YET = 'the store has no such order yet'
+
+function assertByKey({ index, isDescending }: Order): void {
+  if (index !== undefined || isDescending) throw new Error(NOT_YET)
 }
 
 function toKey(value: SQLOutputValue | undefined): Key {

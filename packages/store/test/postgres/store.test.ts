@@ -8,6 +8,7 @@ import { range } from '../../../../test/support/stores/store-engines.ts'
 import { cursorOf, namesIn, namesOf } from '../../../../test/support/stores/read-page.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import { eventually } from '../../../../test/support/processes/eventually.ts'
+import { BY_KEY } from '../../src/core/database.ts'
 import { asGuest, limits, name, open } from './open.ts'
 
 const PLANTS = process.env['LONG'] === undefined ? 50_000 : 1_000_000
@@ -44,7 +45,7 @@ t.test('an operation that the database refuses fails, and no other one does', as
   const { plants = fail(), notes = fail() } = Object.fromEntries(store.tables)
   const refused = { name: /^(?!StoreUnavailable)/ }
   const deadline = () => performance.now() + 10_000
-  const page = { owner: 'joe', after: undefined, most: 5, length: 1000 }
+  const page = { owner: 'joe', order: BY_KEY, after: undefined, most: 5, length: 1000 }
   const rejected: Promise<unknown>[] = []
   const refuse = (operation: Promise<unknown>) => rejected.push(t.rejects(operation, refused))
 
@@ -67,8 +68,8 @@ t.test('an operation that the database refuses fails, and no other one does', as
   refuse(plants.read({ ...page, most: 2 ** 63 }, deadline()))
   refuse(plants.read({ ...page, most: 1.5 }, deadline()))
   refuse(plants.read({ ...page, length: NaN }, deadline()))
-  refuse(plants.read({ ...page, after: 'a' }, deadline()))
-  refuse(plants.skip('joe', 1n, -1, deadline()))
+  refuse(plants.read({ ...page, after: { values: [], key: 'a' } }, deadline()))
+  refuse(plants.skip({ ...page, after: { values: [], key: 1n }, count: -1 }, deadline()))
   refuse(notes.find('joe', 'a\0'))
   t.strictSame(await items, [name('a'), ['a'], name('c'), undefined])
   await Promise.all(rejected)
