@@ -48,6 +48,7 @@ type Collections = Readonly<
     string,
     {
       readonly key: KeyType
+      readonly indexes?: readonly StoredIndex[]
     }
   >
 >
@@ -186,6 +187,11 @@ export interface Identity {
   readonly caller?: string
   readonly scopes: readonly string[]
 }
+type IndexType = 'string' | 'int64' | 'number' | 'boolean'
+interface IndexedProperty {
+  readonly path: readonly string[]
+  readonly type: IndexType
+}
 type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
   intersection: infer Intersection,
 ) => void
@@ -255,6 +261,12 @@ type Named<Described> = {
 }
 type NewItems<Items extends ItemsAt> = {
   readonly [Name in keyof Items]?: (Items[Name] extends ItemAt<infer Item> ? Item : never) | Removed
+}
+export declare class NotUnique extends Error {
+  readonly name = 'NotUnique'
+  readonly collection: string
+  readonly index: string
+  constructor(collection: string, index: string)
 }
 export interface OpenContext {
   readonly env: Environment
@@ -493,6 +505,11 @@ interface StoreStats {
   readonly writes: number
   readonly walBytes?: number
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
+}
+interface StoredIndex {
+  readonly name: string
+  readonly isUnique: boolean
+  readonly properties: readonly IndexedProperty[]
 }
 type StoredItems<Items extends ItemsAt> = {
   readonly [Name in keyof Items]: Items[Name] extends ItemAt<infer Item> ? Item | undefined : never

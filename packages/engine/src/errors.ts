@@ -62,3 +62,34 @@ export class StoreUnavailable extends Error {
  * store itself is sound.
  */
 export class StoreBusy extends StoreUnavailable {}
+
+/**
+ * A write would give an owner two items with the same values in a unique index. Nothing of the
+ * write is done, and nothing of its whole `change`. If no method catches it, the answer is 409
+ * where the operation describes a 409 that the service can write, else 500.
+ * @example
+ * ```ts
+ * import { type Collection, NotUnique } from '@plant-store/engine'
+ *
+ * export async function isAdded(notes: Collection<string>, owner: string, id: bigint, note: string) {
+ *   try {
+ *     return (await notes.create(owner, id, note)) === note
+ *   } catch (error) {
+ *     if (error instanceof NotUnique && error.index === 'title') return false
+ *     throw error
+ *   }
+ * }
+ * ```
+ */
+export class NotUnique extends Error {
+  override readonly name = 'NotUnique'
+  readonly collection: string
+  readonly index: string
+
+  /** @param index its name in the collection */
+  constructor(collection: string, index: string) {
+    super(`another item of ${collection} has the same ${index}`)
+    this.collection = collection
+    this.index = index
+  }
+}

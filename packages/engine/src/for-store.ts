@@ -1,6 +1,13 @@
 // The door for stores: the port of a store, its errors, and exact JSON. Internal: it may change in
 // any version.
-export { HttpError, reasonOf, StartupError, StoreBusy, StoreUnavailable } from './errors.ts'
+export {
+  HttpError,
+  NotUnique,
+  reasonOf,
+  StartupError,
+  StoreBusy,
+  StoreUnavailable,
+} from './errors.ts'
 export { removed, Written } from './change.ts'
 export { exactJson, JsonText, parseJson } from './http/json.ts'
 export {

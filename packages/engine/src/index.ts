@@ -16,6 +16,7 @@ export { etag } from './http/etag.ts'
 export type { JsonText } from './http/json.ts'
 export type { Collection, Page } from './store.ts'
 export { change, removed, write } from './change.ts'
+export { NotUnique } from './errors.ts'
 
 // For the commands of the other packages:
 /**
