@@ -322,6 +322,16 @@ type Parameters<Operation, Place extends string> = Operation extends {
 }
   ? Readonly<Visible<Values, 'readOnly'>>
   : unknown
+interface Problem<Status, Title> {
+  readonly type: 'about:blank'
+  readonly title: Title
+  readonly status: Status
+}
+interface ProblemResult<Status, Body> {
+  readonly status: Status
+  readonly type: 'application/problem+json'
+  readonly body: Body
+}
 export interface Product<OpenCollections = unknown> extends ProductHooks {
   readonly types?: {
     readonly collections: OpenCollections
@@ -596,6 +606,30 @@ export declare const openCollections: <Collections>(
   product: Product<Collections>,
   store: Pick<Store, 'collection'>,
 ) => Promise<Collections>
+export declare function problem<Status extends number, Title extends string>(
+  status: Status,
+  title: Title,
+): ProblemResult<Status, Problem<Status, Title>>
+export declare function problem<Status extends number, Title extends string>(
+  status: Status,
+  title: Title,
+  detail: string,
+): ProblemResult<
+  Status,
+  Problem<Status, Title> & {
+    readonly detail: string
+  }
+>
+export declare function problem<Status extends number, Title extends string>(
+  status: Status,
+  title: Title,
+  detail: string | undefined,
+): ProblemResult<
+  Status,
+  Problem<Status, Title> & {
+    readonly detail?: string
+  }
+>
 export declare function readConfig(name: string, environment?: Environment): Config
 export declare function refusal<Status extends number>(
   status: Status,

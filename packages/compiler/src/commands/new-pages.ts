@@ -107,7 +107,7 @@ A change is done when \`npm run check && npm test\` pass.
 
 - **A method** for each operation, by its \`operationId\`: in \`service/${slug}-service.ts\`, class \`${className}\`, in the place of a \`notWritten\`. It gets
   \`{ caller, path, query, header, cookie, body }\`, validated and typed as \`Request<'operationId'>\`, and returns \`{ status, body, headers }\`, typed as \`Result<'operationId'>\`.
-  Refuse by \`return refusal(404, 'No such book')\` of \`@plant-store/engine\`. Validate nothing that the contract says.
+  Refuse by \`return refusal(404, 'No such book')\` of \`@plant-store/engine\`, or by \`problem\` where the contract describes \`application/problem+json\`. Validate nothing that the contract says.
 - **A second class** for another resource: beside the first, named in \`services\` of \`service/product.ts\`.
 - **What is stored**: \`collections: { books: { schema: 'Book', key: 'text' } }\` in \`service/product.ts\`; \`services: ({ books }) => [new ${className}(books)]\`. A collection has
   \`create\`, \`find\`, \`update\`, \`delete\`, \`list\`, each for one caller.
