@@ -31,7 +31,7 @@ export interface RunOptions {
 export interface StartedProduct {
   readonly port: number
   readonly log: readonly Readonly<Record<string, unknown>>[]
-  readonly token: (caller: string, lifetime?: number) => Promise<string>
+  readonly token: (caller: string, lifetime?: number, scopes?: readonly string[]) => Promise<string>
   readonly call: (request: Call) => Promise<Answer>
 }
 export declare const runTests: (options?: RunOptions) => Promise<void>

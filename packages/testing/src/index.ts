@@ -21,8 +21,12 @@ export interface StartedProduct {
   readonly port: number
   /** The lines of its log. */
   readonly log: readonly Readonly<Record<string, unknown>>[]
-  /** Issues an access token with all scopes of the contract. @param lifetime in milliseconds */
-  readonly token: (caller: string, lifetime?: number) => Promise<string>
+  /**
+   * Issues an access token.
+   * @param lifetime in milliseconds
+   * @param scopes by default all scopes of the contract
+   */
+  readonly token: (caller: string, lifetime?: number, scopes?: readonly string[]) => Promise<string>
   /** Sends a request. An undocumented answer and a 500 fail the test. */
   readonly call: (request: Call) => Promise<Answer>
 }

@@ -19,6 +19,7 @@ import {
 import { product } from '../../../test/support/product/product.ts'
 import { isSendable, takes, textsOf } from '../src/requests/parameters.ts'
 import { exampleOf, inputsOf, namedExamples, toCall } from '../src/requests/requests.ts'
+import { askExamples } from '../src/tests/examples.ts'
 import { arbitraryOf, samplesOf } from '../src/schemas/arbitrary.ts'
 import { isValid } from '../src/schemas/schemas.ts'
 import { schemaReader } from '../src/schemas/schema-reader.ts'
@@ -391,3 +392,27 @@ function contractFrom(t: Test, text: string, added: Pick<Product, 'guards' | 'fo
   const { href } = pathToFileURL(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
   return contractOf({ ...product, ...added, contract: { ...product.contract, file: href } })
 }
+
+t.test(
+  'a DELETE that is refused while other items need its item, is sent again after theirs',
+  async (t) => {
+    const [book, page, line] = ['book', 'page', 'line'].map((id) => ({ ...remove, id }))
+    const left = ['book', 'page', 'line']
+    const ask = async ({ id }: Operation) => {
+      if (left.at(-1) !== id) return { status: 409 }
+      left.pop()
+      return { status: 204 }
+    }
+    const ordered = [create, book ?? fail(), page ?? fail(), line ?? fail()]
+    const asked = await askExamples(ordered, ask)
+    t.strictSame(
+      asked.map(({ operation: { id }, answer: { status } }) => [id, status]),
+      [
+        [create.id, 409],
+        ['book', 204],
+        ['page', 204],
+        ['line', 204],
+      ],
+    )
+  },
+)

@@ -84,11 +84,15 @@ export async function startService<Own extends Store | undefined>(
     },
     /** The lines of its log. */
     log,
-    /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
-    token: async (caller: string, lifetime?: number) => {
+    /** Issues a token. @param lifetime in milliseconds @param scopes by default all of the contract */
+    token: async (
+      caller: string,
+      lifetime?: number,
+      scopes: readonly string[] = contract.scopes,
+    ) => {
       if (store === undefined)
         throw new Error(`the product ${product.name} has no store for tokens`)
-      return issueTokenOf(product, store, caller, lifetime, contract.scopes)
+      return issueTokenOf(product, store, caller, lifetime, scopes)
     },
     /** Sends a request. An undocumented answer fails the test. */
     call: (request: Call) =>

@@ -9,6 +9,7 @@ import { allowOf } from '../contract/paths.ts'
 import { exampleOf, namedExamples, toCall } from '../requests/requests.ts'
 import { testBody } from './body-tests.ts'
 import { testCredentials, testScopes } from './credentials-tests.ts'
+import { askExamples, isDone } from './examples.ts'
 import { testParameter } from './parameter-tests.ts'
 import { type Environment, refuses, Subject } from './subject.ts'
 import { testHead, testInputs, testRefusals } from './valid-input-tests.ts'
@@ -33,10 +34,10 @@ function testExamples(t: Test, subject: Subject): void {
 
   t.test('the examples of the contract work, POST and PUT first and DELETE last', async (t) => {
     const caller = await subject.newcomer()
-    for (const operation of ordered) {
-      const answer = await subject.ask(operation, exampleOf(operation), caller)
+    const ask = (operation: Operation) => subject.ask(operation, exampleOf(operation), caller)
+    for (const { operation, answer } of await askExamples(ordered, ask)) {
       const { status, text } = answer
-      const isFine = isWhole ? status >= 200 && status < 400 : !refuses(answer)
+      const isFine = isWhole ? isDone(answer) : !refuses(answer)
       t.ok(isFine, `the example of ${operation.id} is answered ${status} ${text}`)
     }
   })
