@@ -87,9 +87,14 @@ export function openInMemory(collections: Collections): OpenFile {
 /** @throws {Error} for a SQLite that can corrupt a file: see DECISIONS.md */
 function assertVersion(): void {
   const version = process.versions['sqlite'] ?? ''
-  const isOld = version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0
-  if (isOld)
+  if (versionNumber(version) < versionNumber(OLDEST_SQLITE))
     throw new Error(`this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`)
+}
+
+/** A version as one number: https://sqlite.org/c3ref/c_source_id.html */
+function versionNumber(version: string): number {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  return major * 1_000_000 + minor * 1000 + patch
 }
 
 function closer(db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['close'] {
