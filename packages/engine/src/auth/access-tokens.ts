@@ -145,8 +145,13 @@ interface CachedToken {
 export class AccessTokenChecker {
   readonly #prefix: string
   readonly #tokens: Pick<AccessTokens, 'find' | 'dataVersion'>
-  // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
-  readonly #cache = new LRUCache<string, CachedToken>({ max: MAX_TOKENS, ttlResolution: 0 })
+  // With `max`, each start would make arrays for all tokens. Without `ttlResolution: 0`, the cache would start a timer in
+  // each millisecond.
+  readonly #cache = new LRUCache<string, CachedToken>({
+    maxSize: MAX_TOKENS,
+    sizeCalculation: () => 1,
+    ttlResolution: 0,
+  })
   #version: number | undefined
 
   /** @param prefix of the tokens of the product */
