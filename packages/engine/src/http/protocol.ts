@@ -1,14 +1,11 @@
 // Checks the rules of HTTP/1.1 left to the service by Node and Fastify; then path and method.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { admit, type Exchange } from './exchange.ts'
-import { METHODS } from './node.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The methods of the path, on the route for all other methods. */
-    allow?: string
     /** The path of the route for logs and metrics, where the router spells it in another way. */
     route?: string
   }
@@ -134,53 +131,26 @@ const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 function checkPath(exchange: Exchange): 'answered' | undefined {
   const { request } = exchange
   const { method, url } = request
-  const { allow } = request.routeOptions.config
   if (url === '*' && method === 'OPTIONS') return answerOptions(exchange, {})
-  if (isUnknownPath(request) || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
-  if (allow === undefined) return undefined
+  if (isNoPath(request)) throw NO_SUCH_PATH
+  if (hasRoute(request)) return undefined
+  const allow = request.server.knownPaths.allowOf(url)
+  if (allow === undefined) throw NO_SUCH_PATH
   if (method === 'OPTIONS') return answerOptions(exchange, { allow })
   throw new HttpError(405, `The path has no method ${method}`, { allow })
 }
 
-/**
- * Whether no route has the path. @fastify/cors adds a route for OPTIONS of every path. The router
- * treats `*` as `/`, and `/things/` as `/things/{id}` with an empty parameter.
- */
-function isUnknownPath({ is404, params, routeOptions, url }: FastifyRequest): boolean {
-  return (
-    is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
-  )
+/** The router treats `*` as `/`, and `/things/` as `/things/{id}` with an empty parameter. */
+function isNoPath({ params, url }: FastifyRequest): boolean {
+  return url === '*' || DOT_SEGMENT.test(url) || Object.values(params ?? {}).includes('')
+}
+
+/** @fastify/cors adds a route `*` for OPTIONS of every path. */
+function hasRoute({ is404, routeOptions: { config, url } }: FastifyRequest): boolean {
+  return !is404 && url !== '*' && config.isLacking !== true
 }
 
 function answerOptions({ reply }: Exchange, headers: Readonly<Record<string, string>>): 'answered' {
   reply.code(204).headers(headers).send()
   return 'answered'
-}
-
-/**
- * Prepares routes for the missing methods of each path, which `checkPath` answers. Call it before routes are added.
- * @returns a function to add these routes. Call it after all other routes are added
- */
-export function answerOtherMethods(app: FastifyInstance): () => void {
-  const paths = new Map<string, Pick<RouteOptions, 'constraints' | 'url'> & { methods: string[] }>()
-  app.addHook('onRoute', ({ url, method, constraints = {} }) => {
-    const shape = url.replaceAll(/::|:\w+/g, (text) => (text === '::' ? text : ':'))
-    const earlier = paths.get(shape)?.methods ?? []
-    paths.set(shape, { url, methods: [...earlier, ...[method].flat()], constraints })
-  })
-  return () => {
-    for (const method of METHODS)
-      if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-    for (const { url, methods, constraints = {} } of [...paths.values()]) {
-      const allow = [...new Set([...methods, 'OPTIONS'])].sort().join(', ')
-      const lacking = METHODS.filter((method) => !methods.includes(method))
-      app.route({
-        method: lacking,
-        url,
-        constraints,
-        config: { allow },
-        handler: () => undefined,
-      })
-    }
-  }
 }

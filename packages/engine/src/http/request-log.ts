@@ -119,7 +119,7 @@ interface LoggedRefusal {
 export function routeTemplate({
   routeOptions: { config, url },
 }: FastifyRequest): string | undefined {
-  return config.allow === undefined ? (config.route ?? url) : undefined
+  return config.isLacking === true || url === '*' ? undefined : (config.route ?? url)
 }
 
 interface Measured {

@@ -21,6 +21,7 @@ import { errorWriter } from '../contract/error-forms.ts'
 import type { ProductHooks } from '../contract/product-hooks.ts'
 import { Validator } from '@plant-store/json-schema'
 import type { WriteError } from '../http/error-answers.ts'
+import { orderOf } from '../http/other-methods.ts'
 import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
 /** Makes the first stage of an operation's requests, to find their caller. */
@@ -75,6 +76,7 @@ export async function addRoutes(
       exposeHeadRoute: !shapesOfHeads.has(withoutNames(path)),
       ...routeOf(path),
       config: {
+        template: path,
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
         writeError: writerFor(operation, app, product),
         operationId: id,
@@ -135,7 +137,13 @@ export function addFaultyOperations(app: FastifyInstance, { refused = [] }: Cont
   for (const { method, path, fault } of refused) {
     const onRequest = () => Promise.reject(new HttpError(501, fault))
     try {
-      app.route({ method, ...routeOf(path), onRequest, handler: onRequest })
+      app.route({
+        method,
+        ...routeOf(path),
+        config: { template: path },
+        onRequest,
+        handler: onRequest,
+      })
     } catch (error) {
       app.log.debug({ method, path, reason: reasonOf(error) }, 'no route')
     }
@@ -153,20 +161,11 @@ function withoutNames(path: string): string {
 function routingDocument({ title, operations }: Contract): object {
   const responses = { default: { description: 'see the contract' } }
   const paths: Record<string, Record<string, object>> = {}
-  const ordered = operations.toSorted((a, b) => (endsFirst(a.path) < endsFirst(b.path) ? -1 : 1))
+  const ordered = operations.toSorted((a, b) => (orderOf(a.path) < orderOf(b.path) ? -1 : 1))
   for (const { id, method, path } of ordered) {
     paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: id, responses } }
   }
   return { openapi: '3.1.0', info: { title, version: '' }, paths }
-}
-
-/**
- * Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it
- * was added before.
- */
-function endsFirst(path: string): string {
-  const segments = path.replaceAll(/{[^}]+}/g, '\x7f').split('/')
-  return segments.map((segment) => Array.from(segment).reverse().join('')).join('/')
 }
 
 /**

@@ -100,7 +100,11 @@ const targets: [texts: string, ...statuses: number[]][] = [
   ],
   ['GET plants | GET /pl\u00e4nts | GET \\\\plants | GET http://h#x | GET #x', 400],
   ['FOO /plants | get /plants', 400],
-  ['GET ftp://other/plants | GET /nowhere/http://u@h/ | GET * | GET /%2570lants', 404, 404],
+  [
+    'GET ftp://other/plants | QUERY ftp://other/plants | GET /nowhere/http://u@h/ | GET * | GET /%2570lants',
+    404,
+    404,
+  ],
   ['GET /%2E%2E/plants | GET /../plants | GET /./plants | GET /plants%3Flimit=1', 404, 404],
   ['DELETE /plants/.. | DELETE /plants/.%2e?x | DELETE http://h/plants/%2E', 404, 404],
   [
@@ -164,13 +168,22 @@ t.test('a path without parameters goes before a template that it fits', async (t
   const app = await boot(t, {
     yaml: `paths:
   /plants/{id}: { delete: { operationId: remove, parameters: [${id}], ${done} } }
-  /plants/search: { post: { operationId: search, ${done} } }\n`,
+  /plants/search: { post: { operationId: search, ${done} } }
+  /plants/{id}.csv: { get: { operationId: write, parameters: [${id}], ${done} } }\n`,
   })
   for (const [method, url, status, allow] of [
     ['POST', '/plants/search', 200, undefined],
     ['DELETE', '/plants/7', 200, undefined],
     ['DELETE', '/plants/search', 405, 'OPTIONS, POST'],
     ['POST', '/plants/7', 405, 'DELETE, OPTIONS'],
+    // Methods that no path has:
+    ['TRACE', '/plants/search', 405, 'OPTIONS, POST'],
+    ['OPTIONS', '/plants/search', 204, 'OPTIONS, POST'],
+    ['PATCH', '/plants/7.csv', 405, 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/plants/7%2Ecsv', 405, 'DELETE, OPTIONS'],
+    ['QUERY', 'http://host/%70lants/7%2F8?x=/y', 405, 'DELETE, OPTIONS'],
+    ['QUERY', '/plants/', 404, undefined],
+    ['QUERY', '/plants/7/8', 404, undefined],
   ] as const) {
     const { statusCode, headers } = await app.inject({ method, url })
     t.strictSame([statusCode, headers['allow']], [status, allow], `${method} ${url}`)
