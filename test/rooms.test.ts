@@ -45,6 +45,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['operations'],
     ['schemas'],
     ['read'],
+    ['sentences'],
   ],
   testing: [
     ['bin.ts'],

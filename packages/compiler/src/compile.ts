@@ -119,8 +119,7 @@ function listLeftOut(
   const names = product?.without ?? []
   const existing = new Set(described.map(nameInProduct))
   for (const name of names)
-    if (!existing.has(name))
-      diagnostics.error(root, `product.ts leaves out ${name}: there is no such operation`)
+    if (!existing.has(name)) diagnostics.error(root, { code: 'left-out-unknown', name })
   const leftOut = described.filter((operation) => names.includes(nameInProduct(operation)))
   return new Set(leftOut.map(({ key }) => key))
 }

@@ -7,6 +7,7 @@ import {
   supportedAlternatives,
 } from '@plant-store/engine/for-compiler'
 import { isObject } from '@plant-store/json-schema'
+import type { Finding } from '../sentences/sentences.ts'
 import { stringCode } from './printing.ts'
 import { deref, usableEntries } from '../read/references.ts'
 import type { Compilation } from '../schemas/schemas.ts'
@@ -15,8 +16,6 @@ type Alternative = Readonly<Record<string, string[]>>
 
 /** A scope as the header `WWW-Authenticate` can hold it (RFC 6749, section 3.3; RFC 6750, section 3). */
 const SCOPE = /^[!#-[\]-~]+$/
-
-const SCOPE_ADVICE = 'write visible ASCII characters without " and \\'
 
 /** Reads the alternatives of `security`. The product must have guards for one of them. */
 export function readSecurity(
@@ -45,16 +44,13 @@ const ADDRESSES = ['authorizationUrl', 'tokenUrl']
 /** An origin safe in a content security policy: other characters could add sources or wildcards (CSP 3, section 2.3.1). */
 const ORIGIN = /^https?:\/\/([\w-]+(\.[\w-]+)*\.?|\[[\da-f:]+\])(:\d+)?$/
 
-const NO_SIGN_IN =
-  'the docs page does not sign in at this address: write a host of letters, digits, - and .'
-
 /** The origins of a contract's identity providers. A relative address is left out: the service itself has it. */
 export function readProviders({ root, diagnostics }: Compilation): string[] {
   const origins = new Set<string>()
   for (const { node, key } of providerAddresses(root)) {
     const origin = URL.parse(String(node[key]))?.origin ?? ''
     if (ORIGIN.test(origin)) origins.add(origin)
-    else if (/^https?:/.test(origin)) diagnostics.warn(node, NO_SIGN_IN, key)
+    else if (/^https?:/.test(origin)) diagnostics.warn(node, { code: 'sign-in-unservable' }, key)
   }
   return [...origins]
 }
@@ -78,11 +74,11 @@ function providerAddresses({ components }: Compilation['root']): Field[] {
 /** With more schemes than these, an error does not list them. */
 const MAX_PROPOSALS = 3
 
-function unknownScheme({ root }: Compilation, name: string): string {
-  const text = `the security scheme ${name} is not in components/securitySchemes`
+function unknownScheme({ root }: Compilation, name: string): Finding {
   const names = Object.keys(root.components?.securitySchemes ?? {})
   const isEasy = names.length > 0 && names.length <= MAX_PROPOSALS
-  return isEasy ? `${text}. Did you mean ${names.join(' or ')}?` : text
+  if (!isEasy) return { code: 'scheme-unknown', name }
+  return { code: 'scheme-misspelt', name, meant: names.join(' or ') }
 }
 
 function checkScopes(
@@ -93,8 +89,8 @@ function checkScopes(
 ): void {
   for (const [index, scope] of scopes.entries()) {
     if (SCOPE.test(scope)) continue
-    const text = `no header can hold the scope ${JSON.stringify(scope)}: ${SCOPE_ADVICE}`
-    diagnostics.error(alternative, text, name, String(index))
+    const finding: Finding = { code: 'scope-unsendable', scope: JSON.stringify(scope) }
+    diagnostics.error(alternative, finding, name, String(index))
   }
 }
 
@@ -111,13 +107,11 @@ function reportUnguarded(
   for (const { scheme } of alternatives.flat()) {
     const node = root.components?.securitySchemes?.[scheme.name]
     if (node === undefined || isGuarded(scheme, hooks)) continue
-    const text = `the security scheme ${scheme.name}`
-    const guard = `guards: { ${stringCode(scheme.name)}: (request) => ... }`
-    if (product === undefined)
-      diagnostics.warn(node, `${text} is served with a guard of the product: ${guard}`)
-    else if (hasServed) diagnostics.warn(node, `${text} is left out: the product has no ${guard}`)
-    else
-      diagnostics.error(node, `${text} needs ${lackedFor(scheme)}: write ${guard} in the product`)
+    const { name } = scheme
+    const guard = `guards: { ${stringCode(name)}: (request) => ... }`
+    if (product === undefined) diagnostics.warn(node, { code: 'guard-undecided', name, guard })
+    else if (hasServed) diagnostics.warn(node, { code: 'guard-absent', name, guard })
+    else diagnostics.error(node, { code: 'guard-needed', name, guard, lacked: lackedFor(scheme) })
   }
 }
 

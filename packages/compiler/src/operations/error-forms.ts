@@ -30,8 +30,6 @@ import type { Compilation } from '../schemas/schemas.ts'
 
 /** The media type of RFC 9457. It demands the form of this RFC, even if the schema accepts another one. */
 const PROBLEM = 'application/problem+json'
-const NO_BODY =
-  'the service answers this error by itself, and no body could be made for it: write into product.ts an errorBody that fits'
 
 /** The formats of built-in errors, by status; empty if all are the default. */
 export function readErrors(compilation: Compilation, normal: NormalOperation): Operation['errors'] {
@@ -60,7 +58,7 @@ function readFormats(compilation: Compilation, normal: NormalOperation): Operati
     if (statuses(key).join() === '404') continue // the method answers it, except for a segment like ".."
     errors[key] = undescribedFormat(compilation, first)
     const isWritten = findLocation(response) !== undefined // otherwise normal-form.ts added it
-    if (isWritten) compilation.diagnostics.warn(response, NO_ERROR_CONTENT)
+    if (isWritten) compilation.diagnostics.warn(response, { code: 'error-undescribed' })
   }
   return errors
 }
@@ -75,9 +73,6 @@ function undescribedFormat(
   const type = first?.type ?? USUAL.type
   return { type, form: 'product', schema: schemas.add(true) }
 }
-
-const NO_ERROR_CONTENT =
-  'the service writes this error with a body, which says why: describe it in "content"'
 
 /** The statuses of all built-in errors. No operation answers 405, for a method which the path lacks. */
 const ERROR_STATUSES = [...BUILT_IN_STATUSES, 405]
@@ -94,16 +89,13 @@ function readError(
   const mediaTypes = content.map(([range, media]) => toMediaType(range, media))
   const written = mediaTypes.find(isWritable)
   if (written === undefined) {
-    compilation.diagnostics.warn(response, NO_ERROR_TYPE, 'content')
+    compilation.diagnostics.warn(response, { code: 'error-of-other-type' }, 'content')
     return USUAL
   }
   const { type } = written
   if (bodyKind(type) === 'text') return { type, form: 'text' }
   return readJsonError(compilation, origin, written)
 }
-
-const NO_ERROR_TYPE =
-  'the service writes this error as { error, message }: it has no error of this media type'
 
 const TEXT_FOR_PEOPLE = /^text\/(plain|html)$/i
 
@@ -128,8 +120,7 @@ function readJsonError(
   )
   if (form !== undefined) {
     const properties = Object.keys(KNOWN_FORMS[form]).join(', ')
-    const text = `the service writes this error as { ${properties} }: errorBody is for other forms`
-    if (product?.errorBody) diagnostics.warn(media, text)
+    if (product?.errorBody) diagnostics.warn(media, { code: 'error-known', properties })
     return { type, form }
   }
   const checkDescribed = checkOfErrors(schemas.compiled, schema, check)
@@ -144,15 +135,16 @@ function readUnknownForm(
 ): ErrorFormat {
   const { product, schemas, diagnostics } = compilation
   const { schema } = described
-  const refuse = (fault: string) => diagnostics.error(media, fault, 'schema')
   if (product?.errorBody !== undefined) {
     const fault = bodyFault(schemas.compiled, described, product.errorBody)
-    if (fault !== undefined) refuse(fault)
+    if (fault !== undefined)
+      diagnostics.error(media, { code: 'error-body-misfit', fault }, 'schema')
     return { type, form: 'product', schema }
   }
   const templates = writeTemplates(compilation, described)
   if (templates === undefined) {
-    refuse(`${NO_BODY} ${textOfSchema(schemas.compiled, schema)}`)
+    const shown = textOfSchema(schemas.compiled, schema)
+    diagnostics.error(media, { code: 'error-impossible', schema: shown }, 'schema')
     return { type, form: 'product', schema }
   }
   reportTemplates(compilation, media, [...templates.values()])
@@ -189,9 +181,8 @@ function reportTemplates(
 ): void {
   const [shown = null] = templates
   const hasMessage = templates.every((template) => has(template, '$message'))
-  const place = hasMessage ? '' : ', which has no place for the message'
-  const text = `the service writes this error as ${valueCode(shown)}${place}: an errorBody in product.ts may write another body`
-  diagnostics.warn(media, text, 'schema')
+  const code = hasMessage ? 'error-templated' : 'error-templated-silent'
+  diagnostics.warn(media, { code, body: valueCode(shown) }, 'schema')
 }
 
 /** Writes the templates of an error, by status. @returns undefined if a status has no fitting template */

@@ -3,7 +3,7 @@ import type { BodyKind } from '@plant-store/engine/for-compiler'
 import type * as openapi from '../read/document.ts'
 import { namesTypesOfFiles } from './encodings.ts'
 import type { Compilation } from '../schemas/schemas.ts'
-import { allowedTypes, fieldsOf, isReadable, UNREADABLE } from '../schemas/shapes.ts'
+import { allowedTypes, fieldsOf, isReadable } from '../schemas/shapes.ts'
 import { isObject } from '@plant-store/json-schema'
 
 type FormKind = Extract<BodyKind, 'multipart' | 'urlencoded'>
@@ -27,7 +27,6 @@ const ANY_FORM = {
     },
   },
 }
-const NO_FIELDS = 'this schema describes no fields: the form may have any, which nobody checks'
 
 export function addForm(
   compilation: Compilation,
@@ -35,12 +34,10 @@ export function addForm(
   media: openapi.MediaType,
 ): string {
   const isDescribed = isForm(media.schema)
-  if (!isDescribed) compilation.diagnostics.warn(media, NO_FIELDS)
+  if (!isDescribed) compilation.diagnostics.warn(media, { code: 'form-undescribed' })
   const schema = isDescribed ? media.schema : ANY_FORM[kind]
   return compilation.schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
 }
-
-const TYPES_OF_FILES = 'the media types of files are not checked: the method gets the type of each'
 
 /** Refuses fields which can be neither a string nor a file. */
 export function checkFields(
@@ -49,9 +46,10 @@ export function checkFields(
   media: openapi.MediaType,
 ): void {
   const { schema, encoding = {} } = media
-  if (namesTypesOfFiles(schema, encoding)) diagnostics.warn(media, TYPES_OF_FILES, 'encoding')
+  if (namesTypesOfFiles(schema, encoding))
+    diagnostics.warn(media, { code: 'file-types' }, 'encoding')
   for (const [name, schemas] of fieldsOf(schema)) {
     if (isReadable({ anyOf: schemas }, kind)) continue
-    diagnostics.error(schemas.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
+    diagnostics.error(schemas.find(isObject) ?? {}, { code: 'form-field-not-simple', name })
   }
 }

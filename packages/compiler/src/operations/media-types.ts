@@ -6,6 +6,7 @@ import type {
   Response,
   ResponseMedia,
 } from '@plant-store/engine/for-compiler'
+import type { Finding } from '../sentences/sentences.ts'
 import { bodyKind, type MediaKind } from './body-kinds.ts'
 import type { Diagnostics } from '../read/diagnostics.ts'
 import type * as openapi from '../read/document.ts'
@@ -31,15 +32,10 @@ export function readBody(
     const { type, media, kind } = served
     if (kind === 'events') continue
     const standard = required ? undefined : schemaWith(media.schema, 'default')
-    if (standard)
-      diagnostics.warn(standard, 'the default of a whole body is not filled in', 'default')
+    if (standard) diagnostics.warn(standard, { code: 'body-default' }, 'default')
     const name = type.toLowerCase()
     if (name in content)
-      diagnostics.error(
-        deref(described),
-        `the media type ${type} is there twice: leave one out`,
-        type,
-      )
+      diagnostics.error(deref(described), { code: 'media-type-twice', type }, type)
     const schema = served.isUnchecked ? null : addSchema(compilation, kind, media)
     if (kind === 'multipart' || kind === 'urlencoded') checkFields(compilation, kind, media)
     content[name] = { kind, schema, limit: readLimit(compilation, kind, media) }
@@ -55,17 +51,14 @@ export function readResponse(
   const { diagnostics } = compilation
   const isEmpty = WITHOUT_BODY.test(status)
   if (isEmpty && derefEntries(response.content).length > 0)
-    diagnostics.warn(response, `in HTTP, ${status} has no body: leave it out`, 'content')
+    diagnostics.warn(response, { code: 'response-bodiless', status }, 'content')
   for (const [name, header] of derefEntries(response.headers)) {
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
     const { schema, content } = header
     const isText = schema === undefined && content === undefined
-    if (isText) diagnostics.warn(header, `the header ${name} has no "schema": it is a string`)
+    if (isText) diagnostics.warn(header, { code: 'header-untyped', name })
     else if (schema === undefined || /object|array/.test(allowedTypes(schema).join()))
-      diagnostics.error(
-        header,
-        `the header ${name} is not served: write a "schema" of one string, number or boolean`,
-      )
+      diagnostics.error(header, { code: 'header-unservable', name })
   }
   const served = isEmpty ? [] : servedContent(compilation, response.content, 'response')
   return Object.fromEntries(
@@ -109,14 +102,14 @@ function servedContent(
   })
   const unchecked = served.length > 0 ? [] : mediaTypes.flatMap((unserved) => passOn(unserved, use))
   for (const { type, kind, media } of unchecked)
-    diagnostics.warn(media, `a body of ${type} is ${kind}, which nobody parses or checks`)
+    diagnostics.warn(media, { code: 'media-type-passed-on', type, kind })
   const usable = [...served, ...unchecked]
   for (const { range, type, media } of mediaTypes) {
     const refusal = refusalOfMedia(type, media, use)
     if (refusal === undefined || unchecked.some((passedOn) => passedOn.media === media)) continue
-    const { text, path } = refusal
-    if (usable.length === 0) diagnostics.error(media, text, ...path)
-    else diagnostics.warn(media, `${range} is left out: ${text}`, ...path)
+    const { reason, path } = refusal
+    if (usable.length === 0) diagnostics.error(media, reason, ...path)
+    else diagnostics.warn(media, { code: 'media-type-left-out', range, reason }, ...path)
   }
   return usable
 }
@@ -160,16 +153,14 @@ function listMediaTypes(
     const isListed = type !== range && types.has(type)
     types.add(type)
     if (!isListed) mediaTypes.push(mediaType)
-    if (isListed) diagnostics.warn(media, `${range} is left out: ${type} is there, too`)
+    if (isListed) diagnostics.warn(media, { code: 'media-type-listed', range, type })
     else if (type !== range && range === '*/*') {
-      if (use === 'request') diagnostics.warn(media, ANY_IS_JSON)
+      if (use === 'request') diagnostics.warn(media, { code: 'media-type-any' })
     } else if (type !== range)
-      diagnostics.warn(media, `${range} is served as ${type}: a body may have any parameters`)
+      diagnostics.warn(media, { code: 'media-type-parameters', range, type })
   }
   return mediaTypes
 }
-
-const ANY_IS_JSON = 'a body of */* with a schema is taken as application/json'
 
 /** Parameters to ignore, because bodies may have any. A charset other than UTF-8 is kept, to be refused. */
 const PARAMETERS = /;(?!.*charset\s*=\s*"?(?!utf-?8)).*$/is
@@ -186,7 +177,7 @@ export function toMediaType(range: string, media: openapi.MediaType): MediaType 
 }
 
 interface MediaFault {
-  readonly text: string
+  readonly reason: Finding
   readonly path: readonly string[]
 }
 
@@ -197,33 +188,31 @@ export function refusalOfMedia(
   use: Use,
 ): MediaFault | undefined {
   const kind = bodyKind(type)
-  if (typeof kind !== 'string')
-    return { text: `the media type ${type} is not served: ${kind.instead}`, path: [] }
-  const isOfForm = kind === 'multipart' || kind === 'urlencoded'
-  if (use === 'response' && isOfForm)
-    return { text: `${type} is no response: write application/json`, path: [] }
-  if (use === 'request' && kind === 'events')
-    return { text: `${type} is no request: write application/json`, path: [] }
-  const advice = schemaAdvice(kind, schema)
-  if (advice !== undefined)
-    return { text: `the schema of ${type} is not served: write ${advice}`, path: ['schema'] }
+  if (typeof kind !== 'string') return { reason: { code: kind.code, type }, path: [] }
+  const misuse = misuseOf(kind, use)
+  if (misuse !== undefined) return { reason: { code: misuse, type }, path: [] }
+  const misfit = canHave[kind](schema) ? undefined : MISFITS[kind]
+  if (misfit !== undefined) return { reason: { code: misfit, type }, path: ['schema'] }
   if (encoding === undefined || isUsualEncoding(schema, encoding)) return undefined
-  return { text: '"encoding" is not served: leave it out', path: ['encoding'] }
+  return { reason: { code: 'encoding' }, path: ['encoding'] }
 }
 
-/** Advises on the schema of a body; undefined for a possible schema. */
-function schemaAdvice(kind: MediaKind, schema: unknown): string | undefined {
-  return canHave[kind](schema) ? undefined : ADVICE[kind]
+/** The code of the error if no request, or no response, can have a kind of body. */
+function misuseOf(kind: MediaKind, use: Use) {
+  const isOfForm = kind === 'multipart' || kind === 'urlencoded'
+  if (use === 'response' && isOfForm) return 'media-type-no-response'
+  return use === 'request' && kind === 'events' ? 'media-type-no-request' : undefined
 }
 
-const ADVICE: Readonly<Record<MediaKind, string>> = {
-  json: 'any schema',
-  events: 'any schema',
-  multipart: '"type: object", with a property for each field and file',
-  urlencoded: '"type: object", with a property for each field',
-  text: '"type: string"',
-  bytes: '"type: string, format: binary", at most with a maxLength',
-}
+/** The codes of errors about the schema of a body. JSON and events can have any schema. */
+const MISFITS = {
+  json: undefined,
+  events: undefined,
+  multipart: 'schema-not-multipart',
+  urlencoded: 'schema-not-urlencoded',
+  text: 'schema-not-text',
+  bytes: 'schema-not-bytes',
+} as const
 
 const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
   json: () => true,
@@ -268,7 +257,7 @@ function readWrittenLimit({ root, diagnostics }: Compilation, media: openapi.Med
   if (node === undefined) return undefined
   const limit = Number(Reflect.get(node, LIMIT))
   if (!Number.isSafeInteger(limit) || limit < 1)
-    diagnostics.error(node, `${LIMIT} must be a number of bytes, from 1`, LIMIT)
+    diagnostics.error(node, { code: 'body-limit', field: LIMIT }, LIMIT)
   return limit
 }
 

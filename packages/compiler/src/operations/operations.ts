@@ -8,6 +8,7 @@ import {
   type Server,
 } from '@plant-store/engine/for-compiler'
 import { isObject } from '@plant-store/json-schema'
+import type { Finding } from '../sentences/sentences.ts'
 import { readSecurity } from './credentials.ts'
 import type { Diagnostics } from '../read/diagnostics.ts'
 import type * as openapi from '../read/document.ts'
@@ -30,9 +31,6 @@ import type { Compilation } from '../schemas/schemas.ts'
 const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 
-const SEGMENT =
-  "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with other characters between two of them"
-
 export function describeOperations(
   { root, diagnostics }: Pick<Compilation, 'root' | 'diagnostics'>,
   listed: readonly Listed[],
@@ -52,7 +50,8 @@ function schemesOf({ security, components }: Oas3_1Definition, operation: openap
 /** Reports unservable paths, and paths the router can't tell apart. */
 export function checkPaths({ root, diagnostics }: Compilation, listed: readonly Listed[]): void {
   for (const path of Object.keys({ ...root.paths }))
-    if (!path.startsWith('x-') && !PATH.test(path)) diagnostics.error(root, SEGMENT, 'paths', path)
+    if (!path.startsWith('x-') && !PATH.test(path))
+      diagnostics.error(root, { code: 'path-unservable' }, 'paths', path)
   const prefix = prefixOf(root)
   const shapes = new Map<string, string>()
   for (const { method, path, written, operation } of listed) {
@@ -60,14 +59,10 @@ export function checkPaths({ root, diagnostics }: Compilation, listed: readonly 
     const isMixed = shape.includes('{-}')
     const key = isMixed ? shape : `${method} ${shape}`
     const same = shapes.get(key) ?? path
-    if (same !== path)
-      diagnostics.error(
-        operation,
-        `the router can't tell the path ${path} from ${same}: change one of them`,
-      )
+    if (same !== path) diagnostics.error(operation, { code: 'path-ambiguous', path, earlier: same })
     shapes.set(key, path)
     if (RESERVED_PATH.test(prefix + path))
-      diagnostics.error(written, `the path ${path} is taken by the document and its page`)
+      diagnostics.error(written, { code: 'path-reserved', path })
   }
 }
 
@@ -97,8 +92,8 @@ export function compileOperations(
       checkPathParameters(diagnostics, described)
       operations.set(described.key, { operation: compile(compilation, normal), normal })
     } catch (error) {
-      const text = `this operation can't be compiled: ${reasonOf(error)}`
-      if (!diagnostics.hasErrorOf(described.key)) diagnostics.error(described.operation, text)
+      const finding: Finding = { code: 'operation-broken', reason: reasonOf(error) }
+      if (!diagnostics.hasErrorOf(described.key)) diagnostics.error(described.operation, finding)
     }
   }
   compilation.schemas.checkDefaults()
@@ -117,16 +112,13 @@ function checkName(
   id: string,
   ids: Set<string>,
 ): void {
-  if (operation.operationId === undefined)
-    diagnostics.warn(operation, `without operationId, the method is called ${id}`)
-  else if (operation.operationId !== id)
-    diagnostics.warn(
-      operation,
-      `two operations have the operationId ${operation.operationId}: the method is called ${id}`,
-      'operationId',
-    )
-  if (ids.has(id))
-    diagnostics.error(operation, `two operations have the operationId ${id}`, 'operationId')
+  const { operationId } = operation
+  if (operationId === undefined) diagnostics.warn(operation, { code: 'id-absent', name: id })
+  else if (operationId !== id) {
+    const finding: Finding = { code: 'id-repeated', id: operationId, name: id }
+    diagnostics.warn(operation, finding, 'operationId')
+  }
+  if (ids.has(id)) diagnostics.error(operation, { code: 'id-taken', id }, 'operationId')
   ids.add(id)
 }
 
@@ -135,20 +127,14 @@ function checkPathParameters(diagnostics: Diagnostics, listed: Listed): void {
   const { operation } = listed
   const { unused, undescribed } = comparePath(listed)
   const isMisspelt = unused.length > 0 && undescribed.length > 0
+  const names = undescribed.map((name) => `{${name}}`).join(', ')
   for (const { name } of unused) {
-    if (isMisspelt)
-      diagnostics.error(
-        operation,
-        `the path has no {${name}}: call the parameter as the path does, {${undescribed.join('}, {')}}`,
-      )
-    else diagnostics.warn(operation, `the path has no {${name}}: this parameter is left out`)
+    if (isMisspelt) diagnostics.error(operation, { code: 'path-parameter-misspelt', name, names })
+    else diagnostics.warn(operation, { code: 'path-parameter-unused', name })
   }
   if (isMisspelt) return
   for (const name of undescribed)
-    diagnostics.warn(
-      operation,
-      `the parameter {${name}} of the path is not described: it is a string`,
-    )
+    diagnostics.warn(operation, { code: 'path-parameter-undescribed', name })
 }
 
 function checkLocalServers({ root, diagnostics }: Compilation, listed: Listed): void {
@@ -163,14 +149,13 @@ function checkServers(diagnostics: Diagnostics, node: Pick<openapi.PathItem, 'se
   const [first] = servers
   if (first === undefined) return
   if (!SERVER.test(writtenUrl(first)))
-    diagnostics.warn(first, `of this server the path ${prefix}/ is served: write /v1`, 'url')
+    diagnostics.warn(first, { code: 'server-unservable', prefix }, 'url')
   const path = first.url.replace(/^\w+:\/\/[^/]*/, ' ')
   const hasVariables = /[^{].*{/.test(path)
-  if (hasVariables)
-    diagnostics.warn(first, `variables in the path have their defaults: ${prefix}`, 'url')
+  if (hasVariables) diagnostics.warn(first, { code: 'server-variables', prefix }, 'url')
   for (const server of servers)
     if (pathOfServer(server) !== prefix)
-      diagnostics.warn(server, `only the path of the first server is served: ${prefix}/`, 'url')
+      diagnostics.warn(server, { code: 'server-further', prefix }, 'url')
 }
 
 /** An address, absolute or relative, with a servable path. */
@@ -208,10 +193,7 @@ function reportUndescribed({ diagnostics }: Compilation, normal: NormalOperation
   ]
   for (const status of statuses)
     if (findStatus(responses, status) === undefined)
-      diagnostics.warn(
-        written,
-        `the service answers ${status} by itself: describe it, or "default"`,
-      )
+      diagnostics.warn(written, { code: 'status-undescribed', status })
 }
 
 function compileResponses(

@@ -10,7 +10,6 @@ import {
   isReadable,
   propertySchemasOf,
   otherSchemasOf,
-  UNREADABLE,
 } from '../schemas/shapes.ts'
 
 export function readParameters(
@@ -23,7 +22,7 @@ export function readParameters(
   if (open === undefined) return parameters
   const isDeep = described.some(({ style }) => style === 'deepObject')
   if (others.length > 0 || isDeep)
-    compilation.diagnostics.error(open, `the parameter ${open.name} ${AMBIGUOUS}`, 'schema')
+    compilation.diagnostics.error(open, { code: 'parameter-open', name: open.name }, 'schema')
   const inQuery = parameters.filter(({ in: place }) => place === 'query')
   const names = inQuery.flatMap(({ name, members }) => members ?? name)
   const schemes = security.flat().map(({ scheme }) => scheme)
@@ -33,9 +32,6 @@ export function readParameters(
     described[index] === open ? { ...parameter, reserved } : parameter,
   )
 }
-
-const AMBIGUOUS =
-  'takes all other names of the query: beside another object like it, write "style: deepObject", or "content"'
 
 const STRING_SCHEMA = { type: 'string' }
 
@@ -107,12 +103,11 @@ function readContent(
 ): openapi.MediaType {
   const [first, ...others] = derefEntries(parameter.content)
   const [type, media] = first ?? ['', {}]
+  const { name } = parameter
   if (bodyKind(type) !== 'json' || others.length > 0)
-    diagnostics.error(parameter, `the parameter ${parameter.name} ${NO_JSON}`, 'content')
+    diagnostics.error(parameter, { code: 'parameter-content', name }, 'content')
   return media
 }
-
-const NO_JSON = 'has an unsupported content: write only application/json, or "schema"'
 
 function checkValue(compilation: Compilation, parameter: openapi.Parameter, sentAs: SentAs): void {
   const { in: place, name } = parameter
@@ -120,28 +115,23 @@ function checkValue(compilation: Compilation, parameter: openapi.Parameter, sent
   const isString = sentAs === undefined || sentAs === 'list'
   const fault = isString ? stringFault(parameter) : objectFault(parameter, sentAs)
   const isSplit = place === 'cookie' && sentAs !== undefined && isExploded(parameter)
-  const text = fault ?? (isSplit ? SPLIT : undefined)
-  if (text === undefined) return
-  compilation.diagnostics.error(parameter, `the parameter ${name} ${text}`, 'schema')
+  const code = fault ?? (isSplit ? 'parameter-split' : undefined)
+  if (code !== undefined) compilation.diagnostics.error(parameter, { code, name }, 'schema')
 }
 
-const SPLIT = 'is one cookie: write "explode: false", or "type: string"'
-
-function stringFault({ schema }: openapi.Parameter): string | undefined {
-  return isReadable(schema ?? true, 'parameter') ? undefined : UNREADABLE
+/** The code of the error of a value sent as a string, or as a list of strings. */
+function stringFault({ schema }: openapi.Parameter) {
+  return isReadable(schema ?? true, 'parameter') ? undefined : 'parameter-not-simple'
 }
 
-/** The error of an object with properties sent as strings. Between commas, a property can't be a list. */
-function objectFault({ schema }: openapi.Parameter, sentAs: SentAs): string | undefined {
+/** The code of the error of an object with properties sent as strings. Between commas, a property can't be a list. */
+function objectFault({ schema }: openapi.Parameter, sentAs: SentAs) {
   const hasCommas = sentAs === 'pairs' || sentAs === 'assignments'
   const isFlat = propertySchemasOf(schema).every((property) => {
     const isList = allowedTypes(property).includes('array')
     return isReadable(property, 'parameter') && !(hasCommas && isList)
   })
-  if (!isObject(schema)) return NO_OBJECT
+  if (!isObject(schema)) return 'parameter-not-object'
   if (isFlat) return undefined
-  return hasCommas ? NO_LISTS : NO_OBJECT
+  return hasCommas ? 'parameter-nested' : 'parameter-not-object'
 }
-
-const NO_OBJECT = 'needs "type: object", with properties of a simple type, or "content"'
-const NO_LISTS = 'needs properties other than lists and objects, or "content"'

@@ -28,7 +28,7 @@ function removeInvalid(references: readonly Place[], diagnostics: Diagnostics): 
   for (const [reference, { file, pointer }] of references) {
     if (decode(reference.$ref) !== undefined) continue
     const place = { file, pointer: `${pointer}/$ref` }
-    diagnostics.add(place, 'this $ref is no URI: write % as %25', true)
+    diagnostics.add(place, { code: 'reference-not-uri' }, true)
     Reflect.deleteProperty(reference, '$ref')
   }
 }
@@ -42,7 +42,7 @@ function removeCircular(references: readonly Place[], diagnostics: Diagnostics):
   for (const [reference, location] of references) {
     const pointer = decode(reference.$ref) ?? '#'
     diagnostics.refer(location, { file: location.file, pointer })
-    diagnostics.add(location, 'the reference leads back to itself', true)
+    diagnostics.add(location, { code: 'reference-circular' }, true)
     Reflect.deleteProperty(reference, '$ref')
   }
 }

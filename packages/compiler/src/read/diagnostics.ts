@@ -1,11 +1,12 @@
 // Collects the diagnostics of a contract, errors and warnings, each with its operations.
 import { visible } from '@plant-store/engine/for-compiler'
+import { type AnyFinding, type Finding, identityOf, sentenceOf } from '../sentences/sentences.ts'
 import { findPosition, locationOf, type Position, type SourceLocation } from './source-locations.ts'
 
 export interface Diagnostic {
   /** Its first place. */
   readonly at: Position
-  readonly text: string
+  readonly finding: AnyFinding
   readonly count: number
   /** The affected operations, such as `GET /users`; null for the whole document. */
   readonly operations: readonly string[] | null
@@ -14,12 +15,12 @@ export interface Diagnostic {
 export interface DiagnosticList {
   /** Sorted by file and line. */
   readonly errors: readonly Diagnostic[]
-  /** Warnings with the same message are merged into one. */
+  /** Equal warnings, of the same code and values, are merged into one. */
   readonly warnings: readonly Diagnostic[]
 }
 
-/** Reports a message with advice, about an object of the document, or about a path in it. */
-type Report = (node: object, text: string, ...path: string[]) => void
+/** Reports a finding about an object of the document, or about a path in it. */
+type Report = (node: object, finding: Finding, ...path: string[]) => void
 
 /** Parts of the main file with an effect on all operations. */
 const CONCERNS_ALL = /^#\/(openapi|swagger|jsonSchemaDialect|servers|security|x-body-limit)$/
@@ -33,7 +34,7 @@ const isWithoutEffect = (key: string) => WITHOUT_EFFECT.test(key)
 const isForPeople = (key: string) => isWithoutEffect(key) || FOR_PEOPLE.test(key)
 
 interface Reported {
-  readonly text: string
+  readonly finding: AnyFinding
   readonly isError: boolean
   readonly location: SourceLocation
   /** Whether it affects all operations, as a report about the document itself. */
@@ -53,34 +54,39 @@ interface Reach {
 const CONCERNS_EVERYTHING: Reach = { operations: null, isUsed: true }
 
 export class Diagnostics {
-  /** By message, then by place, so that a place checked twice is reported once. */
+  /** By the identity of the finding, then by place, so that a place checked twice is reported once. */
   readonly #reported = new Map<string, Map<string, Reported>>()
   /** By the key of an operation or a path: its operations. */
   readonly #described = new Map<string, string[]>()
   /** By the key of an object: the keys of the references to it. */
   readonly #references = new Map<string, string[]>()
 
-  readonly error: Report = (node, text, ...path) => this.add(locationOf(node, path), text, true)
-  readonly warn: Report = (node, text, ...path) => this.add(locationOf(node, path), text, false)
+  readonly error: Report = (node, finding, ...path) =>
+    this.add(locationOf(node, path), finding, true)
+  readonly warn: Report = (node, finding, ...path) =>
+    this.add(locationOf(node, path), finding, false)
 
   /** Whether the main file has parts moved from other files. */
   isBundle = false
 
   /** @param isMisspelt whether another name was perhaps meant; at the top of the document this affects all operations */
-  add(location: SourceLocation, text: string, isError: boolean, isMisspelt = false): void {
+  add(location: SourceLocation, finding: AnyFinding, isError: boolean, isMisspelt = false): void {
     const key = keyOf(location)
     const isOfOtherFile = !location.file.isMain // its operations are unknown
     const isMisspeltAtTop = isMisspelt && /^#\/[^/]+$/.test(key)
     const concernsAll = key === '#' || isOfOtherFile || isMisspeltAtTop
-    const ofText = this.#reported.get(text) ?? new Map<string, Reported>()
-    this.#reported.set(text, ofText.set(key, { text, isError, location, concernsAll }))
+    this.#keep({ finding, isError, location, concernsAll })
   }
 
   /** Reports a warning, even about an unused part. */
-  tell(location: SourceLocation, text: string): void {
-    const ofText = this.#reported.get(text) ?? new Map<string, Reported>()
-    const told = { text, isError: false, location, concernsAll: false, isTold: true }
-    this.#reported.set(text, ofText.set(keyOf(location), told))
+  tell(location: SourceLocation, finding: Finding): void {
+    this.#keep({ finding, isError: false, location, concernsAll: false, isTold: true })
+  }
+
+  #keep(reported: Reported): void {
+    const identity = identityOf(reported.finding)
+    const equal = this.#reported.get(identity) ?? new Map<string, Reported>()
+    this.#reported.set(identity, equal.set(keyOf(reported.location), reported))
   }
 
   /** Assigns objects to an operation: it is affected by reports about them, and about the targets of their references. */
@@ -97,7 +103,7 @@ export class Diagnostics {
   list(): DiagnosticList {
     const errors: Diagnostic[] = []
     const warnings = new Map<string, Diagnostic>()
-    for (const reported of this.#reported.values().flatMap((ofText) => ofText.values())) {
+    for (const reported of this.#reported.values().flatMap((equal) => equal.values())) {
       const isIgnored = reported.isError ? isForPeople : isWithoutEffect
       const { operations, isUsed } = this.#reachOf(reported, isIgnored)
       const diagnostic = this.#toDiagnostic(reported, operations)
@@ -115,9 +121,9 @@ export class Diagnostics {
     return this.list().errors.some(concerns)
   }
 
-  #toDiagnostic({ location, text }: Reported, operations: Diagnostic['operations']): Diagnostic {
+  #toDiagnostic({ location, finding }: Reported, operations: Diagnostic['operations']): Diagnostic {
     const isInBundle = this.isBundle && location.file.isMain
-    return { at: findPosition(location, isInBundle), text, count: 1, operations }
+    return { at: findPosition(location, isInBundle), finding, count: 1, operations }
   }
 
   /** Finds the operations with a place: climbs to the objects around it, and to references to these, up to operations. */
@@ -157,13 +163,14 @@ function keyOf({ file, pointer }: SourceLocation): string {
 }
 
 function addWarning(warnings: Map<string, Diagnostic>, warning: Diagnostic): void {
-  const first = warnings.get(warning.text)
+  const identity = identityOf(warning.finding)
+  const first = warnings.get(identity)
   if (first === undefined) {
-    warnings.set(warning.text, warning)
+    warnings.set(identity, warning)
     return
   }
   const operations = union(first.operations, warning.operations)
-  warnings.set(warning.text, { ...first, count: first.count + 1, operations })
+  warnings.set(identity, { ...first, count: first.count + 1, operations })
 }
 
 function union(
@@ -184,25 +191,25 @@ function push(lists: Map<string, string[]>, key: string, value: string): void {
   else list.push(value)
 }
 
-/** The most lines for diagnostics of the same message. */
+/** The most lines for equal diagnostics. */
 const MAX_PLACES = 3
 
-/** Diagnostics as lines. Of many with the same message, only the first have lines, and one more line has the count of the rest. */
+/** Diagnostics as lines. Of many equal ones, only the first have lines, and one more line has the count of the rest. */
 export function toLines(diagnostics: readonly Diagnostic[]): string[] {
-  const lines: string[] = []
-  const counts = new Map<string, number>()
-  for (const diagnostic of diagnostics) {
-    const count = (counts.get(diagnostic.text) ?? 0) + 1
-    counts.set(diagnostic.text, count)
-    if (count <= MAX_PLACES) lines.push(toLine(diagnostic))
-  }
-  for (const [text, count] of counts)
-    if (count > MAX_PLACES) lines.push(visible(`and ${count - MAX_PLACES} more: ${text}`))
-  return lines
+  const groups = Map.groupBy(diagnostics, ({ finding }) => identityOf(finding))
+  const shown = new Set(groups.values().flatMap((equal) => equal.slice(0, MAX_PLACES)))
+  const lines = diagnostics.filter((diagnostic) => shown.has(diagnostic)).map(toLine)
+  const further = [...groups.values()].flatMap(([first, ...others]) => {
+    const count = others.length + 1 - MAX_PLACES
+    return first !== undefined && count > 0
+      ? [`and ${count} more: ${sentenceOf(first.finding)}`]
+      : []
+  })
+  return [...lines, ...further.map(visible)]
 }
 
 /** A diagnostic as one line. Strings of the document can't begin another line. */
-export function toLine({ at: { file, line, pointer }, text, count }: Diagnostic): string {
+export function toLine({ at: { file, line, pointer }, finding, count }: Diagnostic): string {
   const times = count > 1 ? ` (${count} times)` : ''
-  return visible(`${file}${pointer ?? `:${line}`}: ${text}${times}`)
+  return visible(`${file}${pointer ?? `:${line}`}: ${sentenceOf(finding)}${times}`)
 }

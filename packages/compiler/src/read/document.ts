@@ -67,7 +67,7 @@ export async function readOpenApi(
     if (isOpenApi30(main.parsed)) upgrade(main, diagnostics)
     locate(main, diagnostics)
     if (isServed) await checkStructure(main, resolver, diagnostics)
-    for (const { text, ...place } of resolver.unreadLinks) diagnostics.tell(place, text)
+    for (const { finding, ...place } of resolver.unreadLinks) diagnostics.tell(place, finding)
     const bundle = diagnostics.isBundle ? writeYaml(main.parsed) : null
     return {
       root: main.parsed as Oas3_1Definition,
@@ -127,16 +127,14 @@ function findBaseUrl(document: YamlDocument): readonly [from: number, to: number
   return isScalar(node) && node.range ? [node.range[0], node.range[1]] : null
 }
 
-const CONVERT = 'convert it with `npx @scalar/cli document upgrade FILE --output openapi.yaml`'
-
 /** Whether the version is supported; if not, reports it. @throws {Error} if the document has no version */
 function checkVersion(main: File, diagnostics: Diagnostics): boolean {
   const key = ['openapi', 'swagger'].find((name) => member(main.parsed, name) !== undefined)
   if (key === undefined) throw new Error('not an OpenAPI document')
   const version = String(member(main.parsed, key))
   if (/^3\.[01]\.\d+$/.test(version)) return true
-  const instead = version.startsWith('2') ? CONVERT : 'write openapi: 3.1.0'
   const place = { file: main, pointer: `#/${key}` }
-  diagnostics.add(place, `OpenAPI ${version} is not served: ${instead}`, true)
+  const code = version.startsWith('2') ? 'version-swagger' : 'version-unknown'
+  diagnostics.add(place, { code, version }, true)
   return false
 }

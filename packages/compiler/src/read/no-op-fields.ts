@@ -1,6 +1,7 @@
 // Removes no-op fields, each with a warning. Authors write `parameters:` in YAML and leave it empty, or `required: true` in the
 // schema of a property.
 import { isObject } from '@plant-store/json-schema'
+import type { Finding } from '../sentences/sentences.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import { type File, tokenOf } from './source-locations.ts'
 
@@ -15,10 +16,6 @@ const SCHEMAS = /^(schemas|properties|patternProperties|dependentSchemas|definit
 const NAMED = /^(paths|pathItems|responses|content|headers|requestBodies|securitySchemes|encoding)$/
 /** Keys of a schema, or of a list of schemas. */
 const SCHEMA = /^(schema|items|prefixItems|additionalProperties|allOf|anyOf|oneOf|not)$/
-
-const EMPTY = 'this is empty: it is as if it were not there'
-const REQUIRED =
-  'required is a no-op here: it is a list of names, in the schema of the object with the property'
 
 /** Removes the no-op fields of a file. An empty object by name stays, as `{}`. */
 export function removeNoOpFields(file: File, diagnostics: Diagnostics): void {
@@ -49,10 +46,10 @@ export function isValue(name: string, kind: ObjectKind): boolean {
   return hasNames ? name.startsWith('x-') : VALUES.test(name)
 }
 
-function warningOf(name: string, value: unknown, kind: ObjectKind): string | undefined {
-  if (value === null) return EMPTY
+function warningOf(name: string, value: unknown, kind: ObjectKind): Finding | undefined {
+  if (value === null) return { code: 'field-empty' }
   const isNoOp = kind === 'keywords' && name === 'required' && typeof value === 'boolean'
-  return isNoOp ? REQUIRED : undefined
+  return isNoOp ? { code: 'required-misplaced' } : undefined
 }
 
 /** The kind of the object at a key. */

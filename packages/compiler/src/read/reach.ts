@@ -2,9 +2,7 @@
 // contract: so files in other folders are never read, and URLs are never fetched.
 import { realpathSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-
-const URL_IS_NOT_READ = 'only files are read: copy it beside the contract'
-const FILE_IS_HIDDEN = 'a hidden file is never read: give it a name without a dot at the start'
+import type { Finding } from '../sentences/sentences.ts'
 
 export class Reach {
   readonly #main: string
@@ -20,12 +18,12 @@ export class Reach {
   }
 
   /** Says why a file must not be read; undefined if it may be read. @param path an absolute path, or a URL */
-  refusalOf(path: string): string | undefined {
-    if (isUrl(path)) return URL_IS_NOT_READ
+  refusalOf(path: string): Finding | undefined {
+    if (isUrl(path)) return { code: 'file-by-url' }
     if (path === this.#main) return undefined
     const places = [relative(this.#folder, path), this.#realPlaceOf(path)]
-    if (places.some(isOutside)) return `only files in ${this.#name()} are read: ${ADVICE}`
-    return places.some(isHidden) ? FILE_IS_HIDDEN : undefined
+    if (places.some(isOutside)) return { code: 'file-outside', folder: this.#name() }
+    return places.some(isHidden) ? { code: 'file-hidden' } : undefined
   }
 
   /** The place of a file in the folder, with symbolic links resolved; for a missing file, the place of its name. */
@@ -43,8 +41,6 @@ export class Reach {
     return relative('', this.#folder) || 'the folder of the contract'
   }
 }
-
-const ADVICE = 'copy it there, or name a wider folder by refsWithin'
 
 /** Whether a reference is a URL, with or without a scheme (RFC 3986, section 4.2). */
 export const isUrl = (reference: string) => URL.canParse(reference) || reference.startsWith('//')

@@ -1,6 +1,7 @@
 // Follows the references of a document.
 import { isRef, type OasRef, unescapePointer } from '@redocly/openapi-core'
 import { StartupError } from '@plant-store/engine/for-compiler'
+import { type Finding, sentenceOf } from '../sentences/sentences.ts'
 import { findLocation } from './source-locations.ts'
 
 /**
@@ -51,7 +52,7 @@ function follow(from: unknown, step: Step): unknown {
 /** Follows references to their end. Anything else is returned as it is. @throws {StartupError} if one leads nowhere */
 export function deref<T>(node: T | OasRef): T {
   const target = tryDeref(node)
-  if (target === undefined && isRef(node)) throw new StartupError(LEADS_NOWHERE)
+  if (target === undefined && isRef(node)) throw new StartupError(sentenceOf(DANGLING))
   return target as T
 }
 
@@ -62,8 +63,7 @@ export function tryDeref<T>(node: T | OasRef): T | undefined {
   return isRef(node) ? undefined : node
 }
 
-export const LEADS_NOWHERE =
-  "this $ref leads nowhere: write '#/components/...', or the path of a file; anchors and URLs are not served"
+export const DANGLING: Finding = { code: 'reference-dangling' }
 
 /** The entries of an object, with all references followed. */
 export function derefEntries<T>(

@@ -28,9 +28,8 @@ export function reportProblem(
   const isReference = ruleId === 'no-unresolved-refs' || ruleId === 'bundler'
   const key = isReference ? '/$ref' : ''
   const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + key }
-  const advice = suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`
-  const text = message.replaceAll('\n', ' ') + advice
+  const finding = { rule: ruleId, message: message.replaceAll('\n', ' '), meant: suggest[0] }
   const isServed = /^#\/((paths|components)\/.*|[^/]+)$/.test(place.pointer)
   const isError = severity === 'error' && !(isServed && isIgnored)
-  diagnostics.add(place, text, isError, suggest.length > 0)
+  diagnostics.add(place, finding, isError, suggest.length > 0)
 }

@@ -1,14 +1,13 @@
 // Finds links to URLs and to files out of reach, where the compiler follows no link, such as in `externalValue`. They are served
 // unchanged. The bundler reports such links in references.
 import { isObject } from '@plant-store/json-schema'
+import type { Finding } from '../sentences/sentences.ts'
 import { type ObjectKind, isValue, objectKindOf } from './no-op-fields.ts'
 import { type File, type SourceLocation, tokenOf } from './source-locations.ts'
 
 export interface UnreadLink extends SourceLocation {
-  readonly text: string
+  readonly finding: Finding
 }
-
-const NOT_FOLLOWED = 'this link is served as it is written: nothing is read from it'
 
 /** Fields with a link for people and clients. */
 const LINK = /^(externalValue|operationRef)$/
@@ -19,7 +18,7 @@ export function findUnreadLinks(file: File, isOutOfReach: (ref: string) => boole
   const visited = new Set<unknown>()
   const find = (value: unknown, pointer: string): void => {
     if (typeof value !== 'string' || !isOutOfReach(value)) return
-    links.push({ file, pointer, text: NOT_FOLLOWED })
+    links.push({ file, pointer, finding: { code: 'link-not-read' } })
   }
   const visit = (node: unknown, pointer: string, kind: ObjectKind, isExtension: boolean): void => {
     if (typeof node !== 'object' || node === null || visited.has(node)) return

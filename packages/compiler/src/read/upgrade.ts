@@ -5,9 +5,6 @@ import type { Diagnostics } from './diagnostics.ts'
 import { member } from './references.ts'
 import type { File } from './source-locations.ts'
 
-const UPGRADED =
-  'OpenAPI 3.0 is read as 3.1: see https://www.openapis.org/blog/2021/02/16/migrating-from-openapi-3-0-to-3-1-0'
-
 export function isOpenApi30(root: unknown): boolean {
   return /^3\.0\.\d+$/.test(String(member(root, 'openapi')))
 }
@@ -18,7 +15,7 @@ export function isOpenApi30(root: unknown): boolean {
  */
 export function upgrade(file: File, diagnostics: Diagnostics): void {
   if (!isObject(file.parsed)) return
-  diagnostics.add({ file, pointer: '#/openapi' }, UPGRADED, false)
+  diagnostics.add({ file, pointer: '#/openapi' }, { code: 'version-upgraded' }, false)
   const upgraded: unknown = upgradeFromThreeToThreeOne(file.parsed)
   file.parsed = upgraded
 }

@@ -11,6 +11,7 @@ import {
   visit,
 } from 'yaml'
 import { StartupError } from '@plant-store/engine/for-compiler'
+import { sentenceOf } from '../sentences/sentences.ts'
 import { moveRefsIntoAllOf } from './keywords-beside-ref.ts'
 import { isUrl, type Reach } from './reach.ts'
 import { decode } from './references.ts'
@@ -42,7 +43,7 @@ export class FileResolver extends BaseResolver {
 
   override async loadExternalRef(path: string): Promise<Source> {
     const refusal = this.#reach.refusalOf(path)
-    if (refusal !== undefined) throw new Error(refusal)
+    if (refusal !== undefined) throw new Error(sentenceOf(refusal))
     return new Source(path, await readFile(path, 'utf8'))
   }
 

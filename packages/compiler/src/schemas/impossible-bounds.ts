@@ -1,5 +1,6 @@
 // Finds contradicting bounds, such as a `minimum` above the `maximum`.
 import type { Keywords } from '@plant-store/json-schema'
+import type { Finding } from '../sentences/sentences.ts'
 import type { FlattenedSchema } from './impossible-types.ts'
 
 type Size = 'Length' | 'Items' | 'Properties' | 'Contains'
@@ -9,10 +10,10 @@ export function sizeFault(
   flattened: FlattenedSchema,
   minimum: `min${Size}`,
   maximum: `max${Size}`,
-): string | undefined {
+): Finding | undefined {
   const least = Math.max(0, ...flattened.map((keywords) => keywords[minimum] ?? 0))
   const most = Math.min(...flattened.map((keywords) => keywords[maximum] ?? Infinity))
-  return least > most ? `${minimum} ${least} is above ${maximum} ${most}` : undefined
+  return least > most ? { code: 'impossible-size', minimum, least, maximum, most } : undefined
 }
 
 interface Bound {
@@ -24,13 +25,18 @@ interface Bound {
 export function boundsFault(
   flattened: FlattenedSchema,
   type: 'number' | 'integer',
-): string | undefined {
+): Finding | undefined {
   const lower = strictest(flattened, 'minimum', 'exclusiveMinimum', (left, right) => left > right)
   const upper = strictest(flattened, 'maximum', 'exclusiveMaximum', (left, right) => left < right)
   if (lower === undefined || upper === undefined) return undefined
   const isEmpty = type === 'integer' ? hasNoInteger(lower, upper) : hasNoNumber(lower, upper)
   if (!isEmpty) return undefined
-  return `no ${type} is between its lower bound ${lower.value} and its upper bound ${upper.value}`
+  return {
+    code: 'impossible-bounds',
+    type,
+    lower: String(lower.value),
+    upper: String(upper.value),
+  }
 }
 
 function strictest(

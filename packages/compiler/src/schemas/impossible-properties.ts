@@ -1,5 +1,6 @@
 // Finds the schemas for one property of an object, or for one item of an array.
 import type { Keywords, Schema } from '@plant-store/json-schema'
+import type { Finding } from '../sentences/sentences.ts'
 import type { FlattenedSchema } from './impossible-types.ts'
 
 export function itemSchemas(flattened: FlattenedSchema, index: number): Schema[] {
@@ -27,15 +28,13 @@ export function isAdditional(
 }
 
 /** Says why a closed object has too few properties for `minProperties`; undefined if it has enough. */
-export function closedFault(flattened: FlattenedSchema): string | undefined {
+export function closedFault(flattened: FlattenedSchema): Finding | undefined {
   const least = Math.max(0, ...flattened.map(({ minProperties = 0 }) => minProperties))
   const allowed = flattened
     .filter((keywords) => keywords.additionalProperties === false && !keywords.patternProperties)
     .map(({ properties = {} }) => Object.keys(properties).length)
   const most = Math.min(...allowed)
-  return least > most
-    ? `minProperties ${least} is more than additionalProperties: false allows: ${most}`
-    : undefined
+  return least > most ? { code: 'impossible-closed', least, most } : undefined
 }
 
 /** Whether a name matches a pattern; true for an invalid pattern. */

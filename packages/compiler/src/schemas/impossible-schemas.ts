@@ -1,6 +1,7 @@
 // Finds schemas no value can fit, such as a required property refused by `additionalProperties: false` in `allOf`. Undecidable
 // keywords, such as `pattern` or `if`, count as possible: a warning is always right.
 import type { Keywords, Schema } from '@plant-store/json-schema'
+import type { Finding } from '../sentences/sentences.ts'
 import { boundsFault, sizeFault } from './impossible-bounds.ts'
 import {
   closedFault,
@@ -26,9 +27,6 @@ export interface ContractSchemas {
 /** The most combinations of subschemas to try for one schema. The others count as possible. */
 const MAX_STEPS = 500
 
-const NEVER = 'one of its flattened is false, which refuses everything'
-const ENDLESS = 'it requires itself within itself, without end'
-
 /** Says why no value fits a schema, by trying combinations of its subschemas. */
 export class ImpossibleSchemas {
   readonly #schemas: ContractSchemas
@@ -44,18 +42,18 @@ export class ImpossibleSchemas {
   }
 
   /** Says why no value fits a schema; undefined if one fits, or perhaps. */
-  faultOf(schema: Schema): string | undefined {
+  faultOf(schema: Schema): Finding | undefined {
     this.#steps = 0
     return this.#faultOfAll([schema])
   }
 
   /** Says why no value fits all schemas. @param chosen lists of `anyOf` and `oneOf` with one alternative among the schemas */
-  #faultOfAll(schemas: readonly Schema[], chosen: readonly unknown[] = []): string | undefined {
+  #faultOfAll(schemas: readonly Schema[], chosen: readonly unknown[] = []): Finding | undefined {
     const flattened = this.#flatten(schemas)
-    if (flattened === undefined) return NEVER
+    if (flattened === undefined) return { code: 'impossible-false' }
     const key = [...flattened, ...chosen].map((keywords) => this.#idOf(keywords)).join()
     if (this.#possible.has(key) || this.#steps++ > MAX_STEPS) return undefined
-    if (this.#pending.has(key)) return ENDLESS
+    if (this.#pending.has(key)) return { code: 'impossible-endless' }
     this.#pending.add(key)
     const fault =
       this.#faultOfFlattened(flattened, schemas) ?? this.#faultOfChoices(flattened, chosen)
@@ -82,30 +80,30 @@ export class ImpossibleSchemas {
     return schemas.every(add) ? [...flattened] : undefined
   }
 
-  #faultOfFlattened(flattened: FlattenedSchema, schemas: readonly Schema[]): string | undefined {
+  #faultOfFlattened(flattened: FlattenedSchema, schemas: readonly Schema[]): Finding | undefined {
     if (flattened.some(({ type }) => type === 'file')) return undefined
     if (flattened.some(({ not }) => not === true || hasNoKeywords(not)))
-      return 'not refuses everything'
+      return { code: 'impossible-not' }
     const values = valuesOf(flattened)
     if (values !== undefined) {
       const isPossible = values.some((value) => this.#schemas.fits(value, schemas))
-      return isPossible ? undefined : 'its other keywords refuse each value of its enum or const'
+      return isPossible ? undefined : { code: 'impossible-values' }
     }
     const types = typesOf(flattened)
     if (types.length === 0 && flattened.some(({ type }) => type !== undefined))
-      return 'its flattened allow different types'
+      return { code: 'impossible-types' }
     const faults = types.map((type) => this.#faultOfType(type, flattened))
     return faults.includes(undefined) ? undefined : faults[0]
   }
 
-  #faultOfType(type: string, flattened: FlattenedSchema): string | undefined {
+  #faultOfType(type: string, flattened: FlattenedSchema): Finding | undefined {
     if (type === 'string') return sizeFault(flattened, 'minLength', 'maxLength')
     if (type === 'number' || type === 'integer') return boundsFault(flattened, type)
     if (type === 'array') return this.#faultOfList(flattened)
     return type === 'object' ? this.#faultOfObject(flattened) : undefined
   }
 
-  #faultOfList(flattened: FlattenedSchema): string | undefined {
+  #faultOfList(flattened: FlattenedSchema): Finding | undefined {
     const fault =
       sizeFault(flattened, 'minItems', 'maxItems') ??
       sizeFault(flattened, 'minContains', 'maxContains')
@@ -116,12 +114,12 @@ export class ImpossibleSchemas {
     const items = Array.from({ length: places }, (_, index) => itemSchemas(flattened, index))
     for (const schemas of items.slice(0, least)) {
       const itemFault = this.#faultOfAll(schemas)
-      if (itemFault !== undefined) return `it requires an item, but nothing fits it: ${itemFault}`
+      if (itemFault !== undefined) return { code: 'impossible-item', fault: itemFault }
     }
     for (const { contains, minContains = 1 } of flattened) {
       if (contains === undefined || minContains === 0) continue
       const isPossible = items.some((schemas) => this.#isPossible([contains, ...schemas]))
-      if (!isPossible) return 'no item can fit contains'
+      if (!isPossible) return { code: 'impossible-contains' }
     }
     return undefined
   }
@@ -130,12 +128,12 @@ export class ImpossibleSchemas {
     return this.#faultOfAll(schemas) === undefined
   }
 
-  #faultOfObject(flattened: FlattenedSchema): string | undefined {
+  #faultOfObject(flattened: FlattenedSchema): Finding | undefined {
     const fault = sizeFault(flattened, 'minProperties', 'maxProperties') ?? closedFault(flattened)
     if (fault !== undefined) return fault
     const required = this.#requiredNames(flattened)
     const most = Math.min(...flattened.map(({ maxProperties = Infinity }) => maxProperties))
-    if (required.size > most) return `it requires ${required.size} properties, but allows ${most}`
+    if (required.size > most) return { code: 'impossible-count', least: required.size, most }
     const present = [...flattened, ...this.#dependent(flattened, required)]
     for (const name of required) {
       const propertyFault = this.#faultOfProperty(present, name)
@@ -165,35 +163,34 @@ export class ImpossibleSchemas {
     return this.#flatten(schemas) ?? []
   }
 
-  #faultOfProperty(flattened: FlattenedSchema, name: string): string | undefined {
+  #faultOfProperty(flattened: FlattenedSchema, name: string): Finding | undefined {
     const isNamed = flattened.every(({ propertyNames = true }) =>
       this.#schemas.fits(name, [propertyNames]),
     )
-    if (!isNamed) return `it requires ${name}, but propertyNames refuses this name`
+    if (!isNamed) return { code: 'impossible-name', name }
     const isUndescribed = flattened.some(
       (keywords) => keywords.additionalProperties === false && isAdditional(keywords, name),
     )
-    if (isUndescribed)
-      return `it requires ${name}, but additionalProperties: false refuses it: describe ${name} beside it`
+    if (isUndescribed) return { code: 'impossible-additional', name }
     const isUnevaluated = flattened.some(
       (keywords) =>
         keywords.unevaluatedProperties === false &&
         !mayDescribe(keywords, name, this.#schemas.resolve),
     )
-    if (isUnevaluated)
-      return `it requires ${name}, but unevaluatedProperties: false refuses it: describe ${name} beside it`
+    if (isUnevaluated) return { code: 'impossible-unevaluated', name }
     const fault = this.#faultOfAll(propertySchemas(flattened, name))
-    return fault === undefined ? undefined : `it requires ${name}, but nothing fits it: ${fault}`
+    return fault === undefined ? undefined : { code: 'impossible-property', name, fault }
   }
 
   /** Tries each alternative of `anyOf` and `oneOf` together with the other schemas. */
-  #faultOfChoices(flattened: FlattenedSchema, chosen: readonly unknown[]): string | undefined {
+  #faultOfChoices(flattened: FlattenedSchema, chosen: readonly unknown[]): Finding | undefined {
     const choices = flattened.flatMap(({ anyOf, oneOf }) => [anyOf ?? [], oneOf ?? []])
     const next = choices.find((choice) => choice.length > 0 && !chosen.includes(choice))
     if (next === undefined) return undefined
     const faults = next.map((schema) => this.#faultOfAll([...flattened, schema], [...chosen, next]))
-    if (faults.includes(undefined)) return undefined
-    return `it fits none of its alternatives; of the first, ${faults[0]}`
+    const [fault] = faults
+    if (fault === undefined || faults.includes(undefined)) return undefined
+    return { code: 'impossible-alternatives', fault }
   }
 }
 

@@ -8,8 +8,6 @@ import type { Compilation } from './schemas.ts'
 
 type Resolve = ContractSchemas['resolve']
 
-const IMPOSSIBLE = 'nothing fits this schema'
-
 /** Warns of impossible schemas of operations, each at the innermost one. */
 export function warnOfImpossible(
   { schemas, diagnostics }: Pick<Compilation, 'schemas' | 'diagnostics'>,
@@ -33,7 +31,7 @@ export function warnOfImpossible(
       const isCaused = causes
         .filter((subschema) => impossible.faultOf(subschema) !== undefined)
         .some((subschema) => !innerSchemas([subschema], resolve).includes(schema))
-      if (!isCaused) diagnostics.warn(written, `${IMPOSSIBLE}: ${fault}`)
+      if (!isCaused) diagnostics.warn(written, { code: 'schema-impossible', fault })
     }
   }
   warn(

@@ -2,6 +2,7 @@
 // the rows of OpenAPI.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import type { Finding } from '../sentences/sentences.ts'
 import { type Growth, growthOf } from './slow-patterns.ts'
 import { nameOf } from '../read/source-locations.ts'
 import { declaredTypes, isFile, type SchemaObject, schemaWith, type ValueSyntax } from './shapes.ts'
@@ -20,9 +21,22 @@ interface KeywordRow {
   readonly level: 'error' | 'warn'
   readonly keyword: RegExp
   readonly applies: Condition
-  /** The message, with `{key}` and `{value}` to fill in. */
-  readonly text: string
+  readonly code: KeywordCode
 }
+/** The codes of findings with the key and the value of a keyword, or with neither. */
+type KeywordCode =
+  | 'keyword-anchor'
+  | 'keyword-dialect'
+  | 'pattern-invalid'
+  | 'pattern-exponential'
+  | 'pattern-polynomial'
+  | 'pattern-without-u'
+  | 'files-compared'
+  | 'property-proto'
+  | 'format-unknown'
+  | 'nullable'
+  | 'bound-exclusive'
+  | 'default-below'
 type Condition = (value: unknown, schema: SchemaObject, syntax: ValueSyntax) => boolean
 
 const always: Condition = () => true
@@ -60,45 +74,28 @@ const isNoOpFormat: Condition = (value, schema, syntax) => {
   return types.length > 0 && !isForType
 }
 
-const NO_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
-const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
-const NO_PATTERN = 'the pattern is not a regular expression of ECMAScript'
-const SLOW =
-  'a short string can keep this pattern busy for hours: repeat no group with a repetition in it, or with alternatives for the same string'
-const UNBOUNDED =
-  'a long string can keep this pattern busy for seconds, because its time grows with the square of the length or more: write a maxLength beside it, or end each repetition at a character it does not match'
-const NO_FLAG = 'this pattern works only without the flag u: it is served so'
-const NO_FORMAT =
-  'the format {value} validates nothing here: formats in product.ts may have a function for it'
-const NO_DEFAULT = 'a default below {key} is not filled in: write it beside {key}'
-const NULLABLE =
-  'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types'
-const EXCLUSIVE = '{key} is served as OpenAPI 3.0 has it: write the bound itself'
-const NO_FILES = 'files are not compared: leave uniqueItems out'
-const NO_PROTO = 'a property __proto__ is not served'
-
 const PATTERNS = /^pattern(Properties)?$/
 const ROWS: readonly KeywordRow[] = [
-  error(/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR),
-  error(/^\$schema$/, isOtherDialect, NO_DIALECT),
-  error(PATTERNS, isNoPattern, NO_PATTERN),
-  error(/^uniqueItems$/, hasFiles, NO_FILES),
-  error(/^(properties|required)$/, hasProto, NO_PROTO),
-  warning(PATTERNS, takesLong, SLOW),
-  warning(PATTERNS, needsBound, UNBOUNDED),
-  warning(PATTERNS, needsNoFlag, NO_FLAG),
-  warning(/^format$/, isNoOpFormat, NO_FORMAT),
-  warning(/^nullable$/, isTrue, NULLABLE),
-  warning(/^exclusiveM..imum$/, isTrue, EXCLUSIVE),
-  warning(/^(anyOf|oneOf|then|else|not|if)$/, hasDefault, NO_DEFAULT),
+  error(/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, 'keyword-anchor'),
+  error(/^\$schema$/, isOtherDialect, 'keyword-dialect'),
+  error(PATTERNS, isNoPattern, 'pattern-invalid'),
+  error(/^uniqueItems$/, hasFiles, 'files-compared'),
+  error(/^(properties|required)$/, hasProto, 'property-proto'),
+  warning(PATTERNS, takesLong, 'pattern-exponential'),
+  warning(PATTERNS, needsBound, 'pattern-polynomial'),
+  warning(PATTERNS, needsNoFlag, 'pattern-without-u'),
+  warning(/^format$/, isNoOpFormat, 'format-unknown'),
+  warning(/^nullable$/, isTrue, 'nullable'),
+  warning(/^exclusiveM..imum$/, isTrue, 'bound-exclusive'),
+  warning(/^(anyOf|oneOf|then|else|not|if)$/, hasDefault, 'default-below'),
 ]
 
-function error(keyword: RegExp, applies: Condition, text: string): KeywordRow {
-  return { level: 'error', keyword, applies, text }
+function error(keyword: RegExp, applies: Condition, code: KeywordCode): KeywordRow {
+  return { level: 'error', keyword, applies, code }
 }
 
-function warning(keyword: RegExp, applies: Condition, text: string): KeywordRow {
-  return { level: 'warn', keyword, applies, text }
+function warning(keyword: RegExp, applies: Condition, code: KeywordCode): KeywordRow {
+  return { level: 'warn', keyword, applies, code }
 }
 
 /** The diagnostic for a keyword; undefined if it is served as JSON Schema says. */
@@ -108,8 +105,8 @@ export function keywordDiagnostic(key: string, schema: SchemaObject, syntax: Val
     ({ keyword, applies }) => keyword.test(key) && applies(value, schema, syntax),
   )
   if (row === undefined) return undefined
-  const text = row.text.replaceAll('{key}', () => key).replaceAll('{value}', () => String(value))
-  return { level: row.level, text }
+  const finding: Finding = { code: row.code, ...{ key, value: String(value) } }
+  return { level: row.level, finding }
 }
 
 /** The pattern, or the patterns of an object's keys. An invalid one is undefined. */
@@ -140,7 +137,7 @@ const META = new Ajv2020({
 
 interface MetaError {
   readonly path: readonly string[]
-  readonly text: string
+  readonly finding: Finding
 }
 
 /** Validates a schema and its subschemas by the meta-schema. @returns the first error of each place */
@@ -167,6 +164,9 @@ function isIgnored({ keyword, data, params, instancePath }: ErrorObject): boolea
 function toMetaError({ instancePath, message, params }: ErrorObject): MetaError {
   const path = instancePath.split('/').slice(1).map(nameOf)
   const values: unknown = params['allowedValues']
-  const list = Array.isArray(values) ? `: ${values.join(', ')}` : ''
-  return { path, text: `${path.join('/')} ${message}${list}` }
+  const place = { path: path.join('/'), fault: String(message) }
+  const finding: Finding = Array.isArray(values)
+    ? { code: 'schema-invalid-value', ...place, values: values.join(', ') }
+    : { code: 'schema-invalid', ...place }
+  return { path, finding }
 }

@@ -2,7 +2,6 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import {
   type Check,
-  FILLS_IN_TOO_MUCH,
   flattenedSchema,
   isObject,
   type Schema,
@@ -10,9 +9,10 @@ import {
   Validator,
 } from '@plant-store/json-schema'
 import { type ProductHooks, reasonOf, type Template } from '@plant-store/engine/for-compiler'
+import type { Finding } from '../sentences/sentences.ts'
 import type { Diagnostics } from '../read/diagnostics.ts'
 import { compileKeyword, isSchema } from '../read/keywords.ts'
-import { LEADS_NOWHERE, member, resolveReference, tryDeref } from '../read/references.ts'
+import { DANGLING, member, resolveReference, tryDeref } from '../read/references.ts'
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
 import { bytesRule, isFile, type ValueSyntax } from './shapes.ts'
 
@@ -41,8 +41,8 @@ interface ExampleValue {
   /** The place of the value: an object of the document, and a path in it. */
   readonly node: object
   readonly path: readonly string[]
-  /** Begins the message about an invalid value. */
-  readonly warning: string
+  /** The code of the warning about an invalid value. */
+  readonly code: 'example-misfit' | 'enum-misfit'
 }
 
 /** The compiled schemas of a contract, by id. In them, `$ref` is an id. */
@@ -82,8 +82,8 @@ export class Schemas {
     this.#nodes.set(id, schema)
     this.compiled[id] = true // reserves the id before subschemas get theirs
     if (isObject(schema))
-      for (const { path, text } of metaErrors(schema)) {
-        this.#diagnostics.error(schema, text, ...path)
+      for (const { path, finding } of metaErrors(schema)) {
+        this.#diagnostics.error(schema, finding, ...path)
         this.hasInvalid = true
       }
     this.compiled[id] = this.#compile(schema, syntax)
@@ -118,22 +118,22 @@ export class Schemas {
   /** Adds the examples of a media type or a parameter. @param id of its schema */
   addExamples(node: { readonly example?: unknown; readonly examples?: unknown }, id: string): void {
     const schema = { $ref: id }
-    const warning = MISFIT
+    const code = 'example-misfit'
     if (node.example !== undefined)
-      this.#exampleValues.push({ value: node.example, schema, node, path: ['example'], warning })
+      this.#exampleValues.push({ value: node.example, schema, node, path: ['example'], code })
     for (const [name, example] of Object.entries(node.examples ?? {})) {
       const value = member(tryDeref<unknown>(example), 'value')
       if (value !== undefined)
-        this.#exampleValues.push({ value, schema, node, path: ['examples', name], warning })
+        this.#exampleValues.push({ value, schema, node, path: ['examples', name], code })
     }
   }
 
   /** Warns of examples and `enum` values refused by their schemas. Call it after the last `add`. */
   checkExamples(): void {
     const validator = new Validator(this.compiled, 'storing', this.#formats)
-    for (const { value, schema, node, path, warning } of this.#exampleValues) {
+    for (const { value, schema, node, path, code } of this.#exampleValues) {
       const { error } = safeCheck(validator, 'example', schema)(value)
-      if (error !== undefined) this.#diagnostics.warn(node, `${warning}: ${error}`, ...path)
+      if (error !== undefined) this.#diagnostics.warn(node, { code, error }, ...path)
     }
   }
 
@@ -142,7 +142,7 @@ export class Schemas {
     for (const withDefault of this.#defaults) {
       const { compiled } = withDefault
       const { error } = this.check('default', compiled)(compiled['default'])
-      if (error !== undefined) this.#leaveOut(withDefault, 'does not fit its schema')
+      if (error !== undefined) this.#leaveOut(withDefault, { code: 'default-misfit' })
     }
     for (const { compiled } of this.#defaults) this.#boundDefault(compiled)
     for (const property of this.#properties) this.#boundDefault(property)
@@ -153,20 +153,24 @@ export class Schemas {
     const parts = flattenedSchema<SchemaObject>(schema, ({ $ref }) => this.compiled[String($ref)])
     for (const part of parts) {
       if (part['default'] === undefined) continue
-      if (!this.#fillsInTooMuch(schema)) return
+      const most = this.#exceededLimit(schema)
+      if (most === undefined) return
       const withDefault = this.#defaults.find(({ compiled }) => compiled === part)
-      if (withDefault !== undefined) this.#leaveOut(withDefault, FILLS_IN_TOO_MUCH)
+      if (withDefault !== undefined)
+        this.#leaveOut(withDefault, { code: 'default-too-large', most })
     }
   }
 
-  #fillsInTooMuch(schema: Schema): boolean {
+  /** The most properties to fill in, if the defaults of a property would fill in more. */
+  #exceededLimit(schema: Schema): string | undefined {
     this.#defaultsValidator ??= new Validator(this.compiled, 'incoming', this.#formats)
     const check = safeCheck(this.#defaultsValidator, 'default', { properties: { x: schema } })
-    return check({}).reason?.keyword === 'default'
+    const { reason } = check({})
+    return reason?.keyword === 'default' ? String(reason.limit) : undefined
   }
 
-  #leaveOut({ written, compiled }: WithDefault, reason: string): void {
-    this.#diagnostics.warn(written, `this default ${reason}: it is not filled in`, 'default')
+  #leaveOut({ written, compiled }: WithDefault, finding: Finding): void {
+    this.#diagnostics.warn(written, finding, 'default')
     this.withoutDefault.add(written)
     delete compiled['default']
     this.#defaultsValidator = undefined // it still has the default
@@ -185,7 +189,8 @@ export class Schemas {
         compile: (subschema) => this.#compile(subschema, syntax),
         refer: () => this.#refer(schema, syntax),
       })
-      if (keywords === undefined) this.#diagnostics.warn(schema, `${key} ${UNKNOWN}`, key)
+      if (keywords === undefined)
+        this.#diagnostics.warn(schema, { code: 'keyword-unknown', key }, key)
       Object.assign(compiled, keywords)
     }
     this.#written.set(compiled, schema)
@@ -199,7 +204,7 @@ export class Schemas {
 
   /** Keeps the examples and the `enum` values of a schema for `checkExamples`. */
   #keepExamples(node: SchemaObject, compiled: Record<string, unknown>): void {
-    const example = { schema: compiled, node, warning: MISFIT }
+    const example = { schema: compiled, node, code: 'example-misfit' } as const
     if (node['example'] !== undefined)
       this.#exampleValues.push({ ...example, value: node['example'], path: ['example'] })
     for (const [index, value] of listOf(node['examples']).entries())
@@ -210,7 +215,7 @@ export class Schemas {
       this.#exampleValues.push({
         schema: rule,
         node,
-        warning: NO_VALUE,
+        code: 'enum-misfit',
         value,
         path: ['enum', String(index)],
       })
@@ -218,7 +223,7 @@ export class Schemas {
 
   #compileFile(schema: SchemaObject): Schema {
     const rule = bytesRule(schema)
-    if (rule === undefined) this.#diagnostics.error(schema, FILE_RULE)
+    if (rule === undefined) this.#diagnostics.error(schema, { code: 'file-rules' })
     return { type: 'file', ...rule }
   }
 
@@ -228,22 +233,17 @@ export class Schemas {
     if (isFormatOfProduct) return false
     const diagnostic = keywordDiagnostic(key, schema, syntax)
     if (diagnostic === undefined) return false
-    const { level, text } = diagnostic
-    this.#diagnostics[level](schema, text, key)
+    const { level, finding } = diagnostic
+    this.#diagnostics[level](schema, finding, key)
     return level === 'error'
   }
 
   #refer(schema: SchemaObject, syntax: ValueSyntax): string {
     const target = resolveReference<unknown>(schema)
-    if (!isSchema(target)) this.#diagnostics.error(schema, LEADS_NOWHERE, '$ref')
+    if (!isSchema(target)) this.#diagnostics.error(schema, DANGLING, '$ref')
     return this.add(target, syntax)
   }
 }
-
-const MISFIT = 'this example does not fit its schema'
-const NO_VALUE = 'the type refuses this value of enum'
-const UNKNOWN = 'is no keyword of JSON Schema 2020-12: it validates nothing'
-const FILE_RULE = 'a file of a form has minLength and maxLength in bytes, and no more'
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []

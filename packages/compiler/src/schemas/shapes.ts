@@ -109,6 +109,3 @@ function areStrings(types: readonly string[], schema: unknown, place: StringPlac
   const isForm = place !== 'parameter'
   return types.every((type) => type !== 'array' && (type !== 'object' || isForm))
 }
-
-export const UNREADABLE =
-  'needs a simple "type": integer, number, boolean, string, or a list of these'
