@@ -38,13 +38,13 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   compiler: [
     ['bin.ts'],
-    ['index.ts'],
+    ['index.ts', 'for-testing.ts'],
     ['commands'],
     ['compile.ts'],
     ['types'],
     ['operations'],
     ['schemas'],
-    ['read'],
+    ['read', 'samples'],
     ['sentences'],
   ],
   testing: [

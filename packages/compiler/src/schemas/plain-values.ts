@@ -1,6 +1,6 @@
 // Finds values to try for a schema whose meaning is unknown.
-import { sample } from 'openapi-sampler'
 import type { SchemaObject } from '@plant-store/json-schema'
+import { samplesOfCompiled } from '../samples/compiled-reader.ts'
 
 /** Values to try for a schema, the best one first. @param merged its keywords */
 export function* plainValues(types: readonly string[], merged: SchemaObject): Generator {
@@ -19,22 +19,14 @@ const PLAIN_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   boolean: [false, true],
 }
 
+const OF_LEAVES =
+  /^(type|format|pattern|minLength|maxLength|minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf)$/
+
 /** Makes a value from the pattern, the format or the bounds of a schema. */
-function sampleOf({ type, format, pattern, ...bounds }: SchemaObject): unknown {
-  const { minLength, maxLength, minimum, maximum, multipleOf } = bounds
-  const leaf: SchemaObject = {
-    type,
-    format,
-    pattern,
-    minLength,
-    maxLength,
-    minimum,
-    maximum,
-    multipleOf,
-  }
-  try {
-    return sample(leaf, { enablePatterns: true, quiet: true })
-  } catch {
-    return undefined
-  }
+function sampleOf(merged: SchemaObject): unknown {
+  const leaf = Object.entries(merged).filter(([keyword]) => OF_LEAVES.test(keyword))
+  return LEAVES.exampleOf(Object.fromEntries(leaf))
 }
+
+/** Makes values of schemas without references. */
+const LEAVES = samplesOfCompiled({}, {})

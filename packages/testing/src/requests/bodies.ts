@@ -3,8 +3,8 @@ import { expectedOf, REFUSED } from '../json/oracle.ts'
 import type { Operation } from '../contract/contract.ts'
 import { stringify } from '../json/json.ts'
 import { isBytes, isJson } from '../http/media-types.ts'
-import { ownSchemas } from '../schemas/property-schemas.ts'
-import { samplesOf } from '../schemas/arbitrary.ts'
+import { ownSchemas } from '@plant-store/compiler/for-testing'
+import { samplesOf } from '../schemas/samples.ts'
 import {
   faultsOf,
   fields,

@@ -2,7 +2,7 @@
 import type { Parameter } from '../contract/contract.ts'
 import { stringify } from '../json/json.ts'
 import { firstReading, itemsOf, readingsOf, typesOf } from '../schemas/readings.ts'
-import { ownSchemas } from '../schemas/property-schemas.ts'
+import { ownSchemas } from '@plant-store/compiler/for-testing'
 import { isObject, isValid, optionsOf, type Schema } from '../schemas/schemas.ts'
 
 /** Whether a parameter is an object, sent by property. */

@@ -4,7 +4,7 @@ import { expectedOf, REFUSED } from '../json/oracle.ts'
 import { parse, stringify } from '../json/json.ts'
 import { canHaveNames, isOfMembers, readObject, textsOfMembers } from './objects.ts'
 import { itemsOf, listsOf, readingsOf, typesOf } from '../schemas/readings.ts'
-import { samplesOf } from '../schemas/arbitrary.ts'
+import { samplesOf } from '../schemas/samples.ts'
 import { faultsOf, isObject } from '../schemas/schemas.ts'
 import { NEVER_VIOLATED, type Skipped, violationsOf } from '../schemas/violations.ts'
 

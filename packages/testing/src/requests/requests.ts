@@ -6,7 +6,7 @@ import type { ListedCall } from '../contract/credentials.ts'
 import { canBeSent, isCursor, isList, takes, type Texts, textsFor } from './parameters.ts'
 import { isJson } from '../http/media-types.ts'
 import { inPairs, isOfMembers } from './objects.ts'
-import { arbitraryOf, samplesOf } from '../schemas/arbitrary.ts'
+import { arbitraryOf, samplesOf } from '../schemas/samples.ts'
 
 /** The input of an operation: the strings of each parameter, and the body as it is sent. */
 export interface Input {

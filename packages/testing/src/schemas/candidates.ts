@@ -1,8 +1,8 @@
 // Makes candidates: values to replace a part of a valid value, in order to violate a rule of its schema.
 import { toInteger } from '../json/json.ts'
-import { ownSchemas } from './property-schemas.ts'
-import { samplesOf } from './arbitrary.ts'
-import { fields, isObject, isValid, listOf, RANGES, type Schema } from './schemas.ts'
+import { ownSchemas, RANGES } from '@plant-store/compiler/for-testing'
+import { samplesOf } from './samples.ts'
+import { fields, isObject, isValid, listOf, type Schema } from './schemas.ts'
 
 /** A rule of a schema: a keyword, or a name of `required` or `dependentRequired`. */
 export interface Rule {

@@ -1,7 +1,7 @@
 // Reads strings as values of a schema.
 import { toInteger } from '../json/json.ts'
-import { fits } from './arbitrary.ts'
-import { isObject, isValid, listOf, optionsOf, partsOf, RANGES, type Schema } from './schemas.ts'
+import { fits, RANGES } from '@plant-store/compiler/for-testing'
+import { isObject, isValid, listOf, optionsOf, partsOf, type Schema } from './schemas.ts'
 
 /** Lists of strings: each string is the first possible value, or all are of one type. */
 export function listsOf(schema: Schema, texts: readonly string[]): unknown[] {

@@ -1,4 +1,5 @@
 // Reads the schemas of a contract, for one of the two sides.
+import { RANGES } from '@plant-store/compiler/for-testing'
 import { targetOf } from '../document/document.ts'
 import { fields, isObject } from '../json/fields.ts'
 import { stringify } from '../json/json.ts'
@@ -8,7 +9,6 @@ import {
   listOf,
   markUndecided,
   nameTarget,
-  RANGES,
   type Schema,
 } from './schemas.ts'
 

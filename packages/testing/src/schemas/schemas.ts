@@ -1,6 +1,7 @@
 // A second evaluator of JSON Schema, on Ajv, to compare the service with: it knows integers of 64 bits, and the two sides.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
+import { decimalOf, RANGES } from '@plant-store/compiler/for-testing'
 import type { Product } from '@plant-store/engine'
 import { fields, isObject } from '../json/fields.ts'
 import { stringify } from '../json/json.ts'
@@ -12,20 +13,6 @@ export { fields, isObject }
  * integers. The target of `$ref` is `referred(schema)`.
  */
 export type Schema = Readonly<Record<string, unknown>>
-
-/** The range of each integer type. All parsers of JSON agree on the integers of the first (RFC 8259, section 6). */
-export const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]>> = {
-  integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
-  int32: [-(2n ** 31n), 2n ** 31n - 1n],
-  int64: [-(2n ** 63n), 2n ** 63n - 1n],
-  int8: [-128n, 127n],
-  int16: [-(2n ** 15n), 2n ** 15n - 1n],
-  uint8: [0n, 255n],
-  uint16: [0n, 2n ** 16n - 1n],
-  uint32: [0n, 2n ** 32n - 1n],
-  uint64: [0n, 2n ** 64n - 1n],
-  'double-int': [1n - 2n ** 53n, 2n ** 53n - 1n],
-}
 
 /** Compiles a pattern with the flag `u`, or else without it. */
 export function toRegExp(pattern: string): RegExp {
@@ -72,13 +59,6 @@ const isNumber = (value: unknown): value is Numeric =>
   typeof value === 'number' || typeof value === 'bigint'
 const isInteger = (value: unknown): value is Numeric =>
   typeof value === 'bigint' || Number.isInteger(value)
-
-/** A number as an integer times a power of ten. */
-export function decimalOf(value: unknown): readonly [digits: bigint, exponent: number] {
-  const [number = '', exponent = '0'] = String(value).split('e')
-  const [whole = '', fraction = ''] = number.split('.')
-  return [BigInt(whole + fraction), Number(exponent) - fraction.length]
-}
 
 function isMultiple(value: Numeric, unit: Numeric): boolean {
   const [[digits, exponent], [unitDigits, unitExponent]] = [decimalOf(value), decimalOf(unit)]

@@ -1,7 +1,7 @@
 // Changes valid values in order to violate each rule of a schema.
 import { candidatesFor, LONGEST, ODD, type Rule, textsNear, withOthers } from './candidates.ts'
 import { brief } from '../json/json.ts'
-import { isNever, ownSchemas } from './property-schemas.ts'
+import { isNever, ownSchemas } from '@plant-store/compiler/for-testing'
 import {
   faultsOf,
   fields,

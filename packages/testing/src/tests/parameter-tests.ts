@@ -5,7 +5,7 @@ import { brief } from '../json/json.ts'
 import { isOfMembers } from '../requests/objects.ts'
 import { isList, textsFor, textsOf } from '../requests/parameters.ts'
 import { exampleOf, toCall, withTexts } from '../requests/requests.ts'
-import { samplesOf } from '../schemas/arbitrary.ts'
+import { samplesOf } from '../schemas/samples.ts'
 import { nameSkipped, refuses, type Subject } from './subject.ts'
 
 export function testParameter(

@@ -1,5 +1,6 @@
 // Finds the schemas of an object's properties.
-import { fields, isObject, type Schema, toRegExp } from './schemas.ts'
+import { isObject, toRegExp } from '@plant-store/json-schema'
+import { fields, type Schema } from './schema.ts'
 
 /** Whether a schema has no valid value. */
 export const isNever = (schema: unknown) =>

@@ -1,15 +1,16 @@
-// Makes strings, numbers and booleans by the rules of schemas.
+// Makes strings, numbers and booleans at random, by the rules of schemas.
 import fc from 'fast-check'
-import { stringify, toInteger } from '../json/json.ts'
-import { decimalOf, listOf, RANGES, toRegExp } from './schemas.ts'
-
-/** Stands for a value where none is found. */
-export const NONE = Symbol('no valid value')
-
-/** The values of a keyword in all schemas of a value. */
-export type All = (keyword: string) => unknown[]
-
-export const numbersOf = (valuesOf: All, keyword: string) => valuesOf(keyword).map(Number)
+import { toRegExp } from '@plant-store/json-schema'
+import {
+  type All,
+  decimalOf,
+  listOf,
+  NONE,
+  numbersOf,
+  RANGES,
+  stringify,
+  toInteger,
+} from './schema.ts'
 
 const OF_SCALARS = [
   ...['types', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -109,6 +110,8 @@ const FORMATS: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   'relative-json-pointer': () => fc.constantFrom('0', '1/a'),
   regex: () => fc.constantFrom('', '^a+$'),
   byte: () => fc.base64String(),
+  char: () => fc.constantFrom('a', 'Z', '7', '🌱'),
+  decimal: () => fc.integer({ min: -99_999, max: 99_999 }).map((cents) => (cents / 100).toFixed(2)),
 }
 
 /** Strings which fit many patterns: of a password, a name, a date, a version. */
