@@ -10,8 +10,8 @@ import { CONTRACT, declarationOf, exportsOf, faultsOf } from './support/doors/ex
 const PACKAGES = ['engine', 'compiler', 'store']
 /** The files of the product that the examples import, and the examples in them. */
 const FILES: Readonly<Record<string, string>> = {
-  'product.ts': 'engine.defineProduct.ts',
-  'note-service.ts': 'engine.Collection.ts',
+  'product.ts': 'engine.defineProduct.0.ts',
+  'note-service.ts': 'engine.Collection.0.ts',
 }
 
 t.test('each name of each door has an example, and all examples compile', async (t) => {
@@ -30,9 +30,11 @@ t.test('each name of each door has an example, and all examples compile', async 
   t.ok(examples.size > 25, 'the doors have names')
   for (const [name, texts] of examples) {
     t.ok(texts.length > 0, `${name} has an example`)
-    write(`${name}.ts`, texts.join('\n'))
+    for (const [at, text] of texts.entries()) write(`${name}.${at}.ts`, text)
   }
-  const files = [...examples.keys()].map((name) => join(folder, `${name}.ts`))
+  const files = [...examples].flatMap(([name, texts]) =>
+    texts.map((_, at) => join(folder, `${name}.${at}.ts`)),
+  )
   t.strictSame(faultsOf([...files, generated], folder), [])
 })
 

@@ -27,7 +27,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['store.ts'],
     ['http'],
     ['config.ts'],
-    ['errors.ts'],
+    ['errors.ts', 'index-types.ts'],
   ],
   store: [
     ['index.ts'],

@@ -4,6 +4,12 @@ import type { FastifyRequest } from 'fastify'
 import type { Formats } from '@plant-store/json-schema'
 import type { Logger } from 'pino'
 import type { Schema } from '@plant-store/json-schema'
+interface AllByKey {
+  readonly index?: undefined
+  readonly equals?: undefined
+  readonly from?: undefined
+  readonly to?: undefined
+}
 type AnswerOf<Returned> = Returned extends Written<infer _New, infer Answer> ? Answer : Returned
 interface Body {
   readonly required: boolean
@@ -30,18 +36,47 @@ type Body_2<Response> = Response extends {
       readonly body?: undefined
     }
 type Both<Properties, Filled> = [keyof Filled] extends [never] ? Properties : Properties & Filled
+type Bounds<Values, Before extends readonly unknown[] = readonly []> =
+  | Equals<Before, Values extends readonly [infer Next, ...unknown[]] ? Next : undefined>
+  | (Values extends readonly [infer Next, ...infer Rest]
+      ? Bounds<Rest, readonly [...Before, Next]>
+      : never)
 type Check<Items extends ItemsAt, Returned> = [Faults<Items, Returned>] extends [never]
   ? unknown
   : {
       readonly 'these are no items of the change': Faults<Items, Returned>
     }
-export interface Collection<Item, K extends Key = bigint> {
+export interface Collection<Item, K extends Key = bigint, Indexes = unknown> {
+  readonly indexes?: Defined<Indexes>
   create(owner: string, key: K, item: Item): Promise<Item>
   find(owner: string, key: K): Promise<Item | undefined>
+  find(
+    owner: string,
+    values: UniqueValues<Item, Indexes>,
+  ): Promise<
+    | {
+        readonly key: K
+        readonly item: Item
+      }
+    | undefined
+  >
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
   at(key: K): ItemAt<Item>
   delete(owner: string, key: K): Promise<boolean>
-  list(owner: string, page?: PageRequest): Promise<Page<Item>>
+  list(owner: string, page?: PageRequest & OrderRequest<Item, Indexes>): Promise<Page<Item>>
+  count(
+    owner: string,
+    range: ItemRange<Item, Indexes> & {
+      readonly most: number
+    },
+  ): Promise<number>
+  entries(
+    owner: string,
+    order?: OrderRequest<Item, Indexes>,
+  ): AsyncIterable<{
+    readonly key: K
+    readonly item: Item
+  }>
 }
 type Collections = Readonly<
   Record<
@@ -102,6 +137,16 @@ interface ContractSources {
   readonly loadCompiler?: LoadCompiler | undefined
   readonly readDraft?: (config: Config, product: ProductHooks) => Promise<Contract | undefined>
 }
+type Defined<Indexes> = {
+  readonly [Name in keyof Indexes]: {
+    readonly on: PathsOf<Indexes[Name]> extends readonly [...infer Paths] ? Readonly<Paths> : never
+    readonly unique: Indexes[Name] extends {
+      readonly unique: true
+    }
+      ? true
+      : false
+  }
+}
 type Definitions<Schema extends string> = Readonly<
   Record<
     string,
@@ -118,6 +163,16 @@ type DescribedBody<Operation> = Operation extends {
   : undefined
 type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
 type Environment = Readonly<Record<string, string | undefined>>
+type Equals<Before extends readonly unknown[], Next> = {
+  readonly from?: Next | undefined
+  readonly to?: Next | undefined
+} & (Before extends readonly []
+  ? {
+      readonly equals?: readonly [] | undefined
+    }
+  : {
+      readonly equals: Before
+    })
 type ErrorFormat =
   | {
       readonly type: string
@@ -187,6 +242,11 @@ export interface Identity {
   readonly caller?: string
   readonly scopes: readonly string[]
 }
+type IndexRange<Item, Indexes> = {
+  [Name in keyof Indexes]: {
+    readonly index: Name
+  } & Bounds<ValuesOf<Item, Indexes[Name]>>
+}[keyof Indexes]
 type IndexType = 'string' | 'int64' | 'number' | 'boolean'
 interface IndexedProperty {
   readonly path: readonly string[]
@@ -210,6 +270,7 @@ interface ItemFormat<Item> {
   readonly parse: (text: string) => Item
   readonly write?: (item: Item) => string
 }
+type ItemRange<Item, Indexes> = AllByKey | IndexRange<Item, Indexes>
 type ItemsAt = Readonly<Record<string, ItemAt<unknown>>>
 type Json = 'application/json' | 'text/json' | `${string}+json`
 export declare class JsonText<Value> {
@@ -268,6 +329,15 @@ export declare class NotUnique extends Error {
   readonly index: string
   constructor(collection: string, index: string)
 }
+type OneType<Value> = [Value] extends [string]
+  ? Value
+  : [Value] extends [bigint]
+    ? Value
+    : [Value] extends [number]
+      ? Value
+      : [Value] extends [boolean]
+        ? Value
+        : never
 export interface OpenContext {
   readonly env: Environment
   readonly log: MethodLog
@@ -297,6 +367,9 @@ type Optional<Described> = {
     ? Described[Name] | undefined
     : Described[Name]
 }
+type OrderRequest<Item, Indexes> = ItemRange<Item, Indexes> & {
+  readonly descending?: boolean | undefined
+}
 export interface Page<Item> {
   readonly items: JsonText<Item[]> | AsyncIterable<JsonText<Item[]>>
   readonly next?: string
@@ -322,6 +395,11 @@ type Parameters<Operation, Place extends string> = Operation extends {
 }
   ? Readonly<Visible<Values, 'readOnly'>>
   : unknown
+type PathsOf<Definition> = Definition extends {
+  readonly on: infer Paths
+}
+  ? Paths
+  : Definition
 interface Problem<Status, Title> {
   readonly type: 'about:blank'
   readonly title: Title
@@ -380,6 +458,14 @@ interface ProductMetrics {
     options: MetricOptions<PromClient.HistogramConfiguration<Label>>,
   ) => PromClient.Histogram<Label>
 }
+type PropertyAt<Item, Path> = Path extends `${infer Name}.${infer Rest}`
+  ? PropertyAt<PropertyOf<Item, Name>, Rest>
+  : PropertyOf<Item, Path>
+type PropertyOf<Item, Name> = Item extends object
+  ? Name extends keyof Item
+    ? Item[Name]
+    : never
+  : never
 declare const REMOVED: unique symbol
 type Range = `${string}/*`
 type RangedType<Described> = Described extends {
@@ -486,7 +572,10 @@ type Status<Key, Declared> = Key extends number
       : never
 type StatusesInClass<Class extends string> = ToNumber<`${Class}${Digit}${Digit}`>
 interface Store {
-  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
+  collection<Item, K extends Key, Indexes = unknown>(
+    name: string,
+    format: ItemFormat<Item>,
+  ): Collection<Item, K, Indexes>
   counts(): Promise<Readonly<Record<string, number>>>
   isEmpty(): Promise<boolean>
   ping(): Promise<void>
@@ -538,6 +627,21 @@ type Template =
 type Text = `text/${string}` | `application/${'xml' | 'yaml' | 'x-yaml'}` | `${string}+xml`
 type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value : never
 type TokenType = 'bearer' | 'apiKey'
+type UniqueValues<Item, Indexes> = {
+  [Name in keyof Indexes]: Indexes[Name] extends {
+    readonly unique: true
+  }
+    ? {
+        readonly index: Name
+        readonly equals: ValuesOf<Item, Indexes[Name]>
+      }
+    : never
+}[keyof Indexes]
+type ValueAt<Item, Path> = OneType<NonNullable<PropertyAt<Item, Path>>>
+type ValuesAt<Item, Paths> = {
+  readonly [At in keyof Paths]: ValueAt<Item, Paths[At]>
+}
+type ValuesOf<Item, Definition> = ValuesAt<Item, PathsOf<Definition>>
 interface VariableType<Value> {
   readonly values: string
   readonly read: (written: string) => Value | undefined

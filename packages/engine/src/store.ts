@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { JsonText } from './http/json.ts'
+import type { Defined, ItemRange, UniqueValues } from './index-types.ts'
 
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
   Partial<Pick<Config, 'NODE_ENV' | 'DATABASE_PASSWORD_FILE'>>
@@ -71,6 +72,13 @@ export function storedCollections({ collections }: { collections: Collections })
  * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on
  * every replica. Every method may fail with StoreUnavailable (errors.ts): a failed write may be
  * done or not, and can be repeated.
+ *
+ * An index has the order of its properties, then of the key. A string is compared by its bytes in
+ * UTF-8, a number by its value; false is before true. An item without one of the properties, or
+ * with null in its place, is not in it. A range of an index has in `equals` values of the first
+ * properties, and in `from` (inclusive) and `to` (exclusive) bounds of the next one. Without any it
+ * is the whole index.
+ * @template Indexes the indexes used by the class, written as in `product.ts`
  * @example
  * ```ts
  * import type { components, Request, Result } from './contract.gen.ts'
@@ -90,23 +98,59 @@ export function storedCollections({ collections }: { collections: Collections })
  *   }
  * }
  * ```
+ * @example
+ * ```ts
+ * import { type Collection, NotUnique, refusal } from '@plant-store/engine'
+ *
+ * type Member = { readonly email: string; readonly joined: string }
+ * type Members = Collection<Member, string, { email: { on: ['email']; unique: true }; joined: ['joined'] }>
+ *
+ * export async function join(members: Members, id: string, member: Member) {
+ *   try {
+ *     return { status: 201, body: await members.create('/library', id, member) } as const
+ *   } catch (error) {
+ *     if (error instanceof NotUnique) return refusal(409, 'This address has a member')
+ *     throw error
+ *   }
+ * }
+ *
+ * export const byAddress = (members: Members, email: string) =>
+ *   members.find('/library', { index: 'email', equals: [email] })
+ * export const newest = (members: Members, cursor?: string) =>
+ *   members.list('/library', { index: 'joined', descending: true, limit: 20, cursor })
+ * export const joinedIn = (members: Members, year: number) =>
+ *   members.count('/library', { index: 'joined', from: `${year}`, to: `${year + 1}`, most: 1000 })
+ * ```
  */
-export interface Collection<Item, K extends Key = bigint> {
+export interface Collection<Item, K extends Key = bigint, Indexes = unknown> {
+  /** Never set: it carries the indexes for TypeScript. */
+  readonly indexes?: Defined<Indexes>
   /**
    * Stores an item, unless the owner has one under this key.
    * @returns the item stored under the key now
-   * @throws {HttpError} 400 for an owner or a key that can't be stored
+   * @throws {HttpError} 400 for an owner or a key that can't be stored, and for an item that can't
+   * be in an index: its values have more than 512 bytes in UTF-8 (a number counts 8), or a string
+   * in the item has a NUL
+   * @throws {NotUnique} if it has the values of another item in a unique index
    * @throws {Error} for an item refused by its schema, or changed by JSON: nothing is stored
    */
   create(owner: string, key: K, item: Item): Promise<Item>
   /** The owner's item under this key; undefined if there is none. */
   find(owner: string, key: K): Promise<Item | undefined>
   /**
+   * The owner's item with these values in a unique index, and its key; undefined if there is none.
+   * @throws {HttpError} 400 for values that no item can have
+   */
+  find(
+    owner: string,
+    values: UniqueValues<Item, Indexes>,
+  ): Promise<{ readonly key: K; readonly item: Item } | undefined>
+  /**
    * Changes the stored item, with no other change between. `change` may be called again if another
    * process was faster, so it must have no side effect.
    * @param change returns the new item, and no promise; undefined leaves the item as it is
    * @returns the item stored now; undefined if there is none
-   * @throws {Error} for a new item as of `create`: nothing is changed
+   * @throws {HttpError | NotUnique | Error} for a new item as of `create`: nothing is changed
    */
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
   /** The item under a key, for `change`: several items of one owner are changed together. */
@@ -114,13 +158,30 @@ export interface Collection<Item, K extends Key = bigint> {
   /** Deletes the owner's item under this key. @returns whether there was one */
   delete(owner: string, key: K): Promise<boolean>
   /**
-   * Lists the owner's items by ascending key: an int64 by its value, a string by its bytes in
-   * UTF-8. A list of up to 64 KB shows one moment. A longer list is read in chunks: it has every
-   * item that exists the whole time exactly once, and none that never existed.
-   * @throws {HttpError} 400 for a cursor not made by `list`, and for a limit that is no integer
-   * from 0
+   * Lists the owner's items by key, an int64 by its value, a string by its bytes in UTF-8; or a
+   * range of an index. A list of up to 64 KB shows one moment. A longer list is read in chunks: it
+   * has every item that exists the whole time exactly once, and none that never existed. An item
+   * whose values in the index change meanwhile may be missed, or be there twice.
+   * @throws {HttpError} 400 for a cursor of another list, for a limit that is no integer from 0, and
+   * for values that no item can have
    */
-  list(owner: string, page?: PageRequest): Promise<Page<Item>>
+  list(owner: string, page?: PageRequest & OrderRequest<Item, Indexes>): Promise<Page<Item>>
+  /**
+   * Counts the owner's items, or a range of an index, and stops at `most`. Up to 5,000 items it
+   * shows one moment.
+   * @throws {HttpError} 400 for values that no item can have
+   * @throws {Error} for a `most` that is no integer from 0
+   */
+  count(owner: string, range: ItemRange<Item, Indexes> & { readonly most: number }): Promise<number>
+  /**
+   * The items of a list as values, with their keys. They are read in chunks as a long list is,
+   * while they are taken.
+   * @throws {HttpError} 400 for values that no item can have
+   */
+  entries(
+    owner: string,
+    order?: OrderRequest<Item, Indexes>,
+  ): AsyncIterable<{ readonly key: K; readonly item: Item }>
 }
 
 /** An item of a collection, for `change`. The method `at` of a collection makes it. */
@@ -142,6 +203,11 @@ export interface ItemAt<Item> {
 export interface PageRequest {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
+}
+
+/** Which items, and whether the greatest is first: by the values in the index, and by the key. */
+export type OrderRequest<Item, Indexes> = ItemRange<Item, Indexes> & {
+  readonly descending?: boolean | undefined
 }
 
 /**
@@ -191,7 +257,10 @@ export interface ItemFormat<Item> {
  */
 export interface Store {
   /** A collection named when the store was opened. */
-  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
+  collection<Item, K extends Key, Indexes = unknown>(
+    name: string,
+    format: ItemFormat<Item>,
+  ): Collection<Item, K, Indexes>
 
   /** The number of items in each collection, at most {@link MAX_COUNT}. */
   counts(): Promise<Readonly<Record<string, number>>>

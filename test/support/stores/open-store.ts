@@ -72,6 +72,8 @@ function collectionsOf(database: Database): TestStore {
     update: plants.update.bind(plants),
     delete: plants.delete.bind(plants),
     list: plants.list.bind(plants),
+    count: plants.count.bind(plants),
+    entries: plants.entries.bind(plants),
     at: plants.at.bind(plants),
     notes: database.collection<Note, string>('notes', { parse: toNote }),
     tokens: accessTokens(database),

@@ -87,6 +87,8 @@ export interface Range {
  */
 export interface Table {
   readonly key: KeyType
+  /** As the store was opened with. */
+  readonly indexes?: readonly StoredIndex[]
   create(owner: string, key: Key, text: string): Promise<string>
   find(owner: string, key: Key): Promise<string | undefined>
   update(

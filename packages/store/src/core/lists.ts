@@ -18,9 +18,9 @@ import {
  * requests wait.
  */
 export const CHUNK_LENGTH = 65_536
-const MAX_ROWS = 5000
+export const MAX_ROWS = 5000
 /** Short, because the first chunk of a list waits for no turn. */
-const FIRST_CHUNK = { most: 64, length: 8192 }
+export const FIRST_CHUNK = { most: 64, length: 8192 }
 
 /** A list: its items as JSON, and the last position of the page, if more items follow it. */
 interface List {
@@ -148,7 +148,8 @@ class ListReader {
       yield new JsonText(`[${rows.text}]`)
       const after = rows.last
       if (!rows.hasMore || after === undefined || isSamePosition(after, end)) return
-      const bounds = boundsOf(left + 1, rows)
+      const { count, text } = rows
+      const bounds = boundsOf(left + 1, { count, length: text.length })
       rows = await this.#readInTurn({ owner, order, after, end, ...bounds })
       left -= rows.count
     }
@@ -175,14 +176,15 @@ class ListReader {
 }
 
 /**
- * The bounds of a chunk of at most `limit` rows. @param before the rows of the previous chunk: the
- * next rows are probably as long
+ * The bounds of a chunk of at most `limit` rows. @param before the number and the length of the
+ * rows of the previous chunk: the next rows are probably as long
  */
-function boundsOf(limit: number, before?: Rows): Pick<Chunk, 'most' | 'length'> {
+export function boundsOf(
+  limit: number,
+  before?: { readonly count: number; readonly length: number },
+): Pick<Chunk, 'most' | 'length'> {
   const fitting =
-    before === undefined
-      ? MAX_ROWS
-      : Math.ceil((2 * CHUNK_LENGTH * before.count) / before.text.length)
+    before === undefined ? MAX_ROWS : Math.ceil((2 * CHUNK_LENGTH * before.count) / before.length)
   return { most: Math.min(limit, MAX_ROWS, fitting), length: CHUNK_LENGTH }
 }
 

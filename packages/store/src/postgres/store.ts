@@ -62,8 +62,11 @@ export class PostgresStore implements Database {
     }
   }
 
-  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K> {
-    return new StoredCollection<Item, K>(this, name, format)
+  collection<Item, K extends Key, Indexes>(
+    name: string,
+    format: ItemFormat<Item>,
+  ): Collection<Item, K, Indexes> {
+    return new StoredCollection<Item, K, Indexes>(this, name, format)
   }
 
   change(owner: string, places: readonly Place[], decide: Decide): Promise<void> {

@@ -54,8 +54,11 @@ export class SqliteStore implements Database {
     this.#polling = setInterval(() => connection.checkFiles(), POLL_INTERVAL).unref()
   }
 
-  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K> {
-    return new StoredCollection<Item, K>(this, name, format)
+  collection<Item, K extends Key, Indexes>(
+    name: string,
+    format: ItemFormat<Item>,
+  ): Collection<Item, K, Indexes> {
+    return new StoredCollection<Item, K, Indexes>(this, name, format)
   }
 
   change(owner: string, places: readonly Place[], decide: Decide): Promise<void> {

@@ -1,0 +1,55 @@
+// Checks an item before it is written: whether it can be in the indexes of its collection.
+import { HttpError, type StoredIndex } from '@plant-store/engine/for-store'
+
+/**
+ * In UTF-8. PostgreSQL limits an entry of an index to 2704 bytes: of an owner, a key and these
+ * values.
+ */
+const MAX_VALUES_BYTES = 512
+const NUMBER_BYTES = 8
+/** An escaped NUL in JSON: a backslash before it would be escaped by another one. */
+const NUL = /(?<!\\)(?:\\\\)*\\u0000/
+
+/**
+ * Makes the writer of items that can be in indexes.
+ * @param write makes the JSON of an item
+ * @returns a function that throws HttpError 400 for an item that can't be in them
+ */
+export function indexedWriter<Item>(
+  indexes: readonly StoredIndex[],
+  write: (item: Item) => string,
+): (item: Item) => string {
+  if (indexes.length === 0) return write
+  return (item) => {
+    const text = write(item)
+    // PostgreSQL reads no property of an item that has a NUL anywhere.
+    if (text.includes('\\u0000') && NUL.test(text))
+      throw new HttpError(400, 'An item of this collection has no NUL')
+    for (const index of indexes) assertFits(index, item)
+    return text
+  }
+}
+
+/** @throws {HttpError} 400 */
+function assertFits({ properties }: StoredIndex, item: unknown): void {
+  let bytes = 0
+  for (const { path } of properties) {
+    const value = valueAt(item, path)
+    if (value === undefined || value === null) return // the item is not in the index
+    bytes += typeof value === 'string' ? Buffer.byteLength(value) : NUMBER_BYTES
+  }
+  if (bytes <= MAX_VALUES_BYTES) return
+  const names = properties.map(({ path }) => path.join('.'))
+  const together = names.length > 1 ? ' together' : ''
+  const list = new Intl.ListFormat('en').format(names)
+  throw new HttpError(400, `At most ${MAX_VALUES_BYTES} bytes fit into ${list}${together}`)
+}
+
+function valueAt(item: unknown, path: readonly string[]): unknown {
+  let value = item
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = value[name as keyof typeof value]
+  }
+  return value
+}
