@@ -1,8 +1,10 @@
 // The power fails: the writes and syncs of a process are recorded, and the disk rebuilt as it would be found afterwards.
 // LONG=1 records more, and keeps more choices of the unsynced writes.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { Ledger, work } from '../support/histories/ledger.ts'
+import { inspect, Ledger, work } from '../support/histories/ledger.ts'
+import { lend, LendingRecord } from '../support/histories/lending.ts'
+import { faultsIn, fillLibrary, readLibrary } from '../support/library/stock.ts'
 import { startService } from '../support/processes/programs.ts'
 import { copyProject } from '../support/project/copy.ts'
 import { cutEverywhere } from './disk.ts'
@@ -34,6 +36,45 @@ interface Life {
   readonly inject?: readonly string[]
 }
 
+/** A service whose calls to the disk are recorded. */
+interface Recorded {
+  /** The folder of its database, and of the records. */
+  readonly folder: string
+  readonly main: string
+  readonly file: string
+  /** How many writes were acknowledged. */
+  readonly acknowledged: () => number
+  /** Lets clients write until `isOver`. */
+  readonly work: (service: Service, isOver: () => boolean) => Promise<void>
+}
+type Service = Awaited<ReturnType<typeof startService>>
+
+/** Lives one life of a service. @returns the events that were seen */
+async function live(
+  t: Test,
+  { folder, main, file, acknowledged, work }: Recorded,
+  { writes, end, inject }: Life,
+): Promise<Event[]> {
+  const trace = `${folder}/trace.${readdirSync(folder).length}`
+  const command = watched(trace, [process.execPath, main], inject)
+  const environment = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info', NODE_ENV: 'development' }
+  const service = await startService(t, environment, command)
+  const most = acknowledged() + writes
+  const isOver = () => {
+    if (acknowledged() < most) return false
+    if (end === 'SIGKILL') service.child.kill(end)
+    return true
+  }
+  await work(service, isOver)
+  if (end === 'SIGTERM') service.child.kill(end)
+  const { code, signal } = await service.ended
+  t.strictSame(
+    [code, signal],
+    { SIGTERM: [0, null], SIGKILL: [null, 'SIGKILL'], fault: [1, null] }[end],
+  )
+  return readTrace(trace, folder)
+}
+
 /** Records the lives of the service in some folder, the first one of which begins without a database. */
 async function record(t: Test, lives: readonly Life[]) {
   const folder = t.testdir()
@@ -41,34 +82,18 @@ async function record(t: Test, lives: readonly Life[]) {
   const events: Event[] = []
   let token = ''
   let answers = 0
-  const DATABASE_URL = `sqlite:${folder}/data/plants.db`
-  for (const [index, { writes, end, inject }] of lives.entries()) {
-    const trace = `${folder}/trace.${index}`
-    const command = watched(
-      trace,
-      [process.execPath, `${copy}/test/support/product/main.ts`],
-      inject,
-    )
-    const service = await startService(
-      t,
-      { DATABASE_URL, LOG_LEVEL: 'info', NODE_ENV: 'development' },
-      command,
-    )
-    token ||= await demoToken(service)
-    const most = ledger.acknowledged + writes
-    const isOver = () => {
-      if (ledger.acknowledged < most) return false
-      if (end === 'SIGKILL') service.child.kill(end)
-      return true
-    }
-    await work(service.port, token, ledger, { isOver, clients: CLIENTS })
-    if (end === 'SIGTERM') service.child.kill(end)
-    const { code, signal } = await service.ended
-    t.strictSame(
-      [code, signal],
-      { SIGTERM: [0, null], SIGKILL: [null, 'SIGKILL'], fault: [1, null] }[end],
-    )
-    const seen = await readTrace(trace, folder)
+  const recorded: Recorded = {
+    folder,
+    main: `${copy}/test/support/product/main.ts`,
+    file: `${folder}/data/plants.db`,
+    acknowledged: () => ledger.acknowledged,
+    work: async (service, isOver) => {
+      token ||= await demoToken(service)
+      await work(service.port, token, ledger, { isOver, clients: CLIENTS })
+    },
+  }
+  for (const life of lives) {
+    const seen = await live(t, recorded, life)
     answers += seen.filter(({ what }) => what === 'answer').length
     events.push(...seen)
     // strace does not record the last call of a killed process.
@@ -80,6 +105,12 @@ async function record(t: Test, lives: readonly Life[]) {
     throw new Error(`only ${answers} answers were seen`)
   return { folder, events, ledger, token }
 }
+
+/** The shares of unsynced writes to keep: none, and random ones. */
+const sharesWith = (choices: number, draw: () => number) => [
+  0,
+  ...Array.from({ length: choices }, draw),
+]
 
 /**
  * Cuts the power in some lives of a service, and looks for all acknowledged writes.
@@ -104,7 +135,7 @@ async function cutIn(t: Test, lives: readonly Life[], choices: number) {
     const [what, id] = event.requestId.split('-')
     for (const [kind, set] of ACKNOWLEDGED) if (kind === what) expected[set].add(Number(id))
   }
-  const sharesOf = (draw: () => number) => [0, ...Array.from({ length: choices }, draw)]
+  const sharesOf = (draw: () => number) => sharesWith(choices, draw)
   const moments = await cutEverywhere(t, { folder, events }, { sharesOf, look, see })
   t.comment({ moments, disks, acknowledged: ledger.acknowledged })
   const failed = events.flatMap((event) =>
@@ -117,6 +148,10 @@ const LIVES: readonly Life[] = [
   { writes: WRITES, end: 'SIGTERM' },
   { writes: 100, end: 'SIGKILL' },
   { writes: WRITES, end: 'SIGKILL' },
+]
+const LENDING: readonly Life[] = [
+  { writes: isLong ? 3000 : 100, end: 'SIGTERM' },
+  { writes: 100, end: 'SIGKILL' },
 ]
 const FAILING: readonly Life[] = [
   { writes: 100, end: 'SIGKILL' },
@@ -161,3 +196,60 @@ t.test('the same with synchronous=NORMAL does lose writes: the test sees it', as
   })
   t.ok(lost.length > 100)
 })
+
+t.test('a power cut in the middle of a change leaves all of it or nothing', async (t) => {
+  const folder = t.testdir()
+  const file = `${folder}/plants.db`
+  const token = await fillLibrary({ file })
+  const before = readdirSync(folder).map((name) => `${folder}/${name}`)
+  const files = Object.fromEntries(before.map((path) => [path, readFileSync(path)]))
+  const lendings = new LendingRecord()
+  const events: Event[] = []
+  const recorded: Recorded = {
+    folder,
+    main: 'test/support/library/main.ts',
+    file,
+    acknowledged: () => lendings.answered,
+    work: ({ port }, isOver) => lend([port], token, lendings, isOver),
+  }
+  for (const life of LENDING) {
+    events.push(...(await live(t, recorded, life)))
+    const answered = lendings.asked.flatMap(({ isLent }, place) =>
+      isLent === undefined ? [] : [place],
+    )
+    for (const place of answered)
+      events.push({ what: 'answer', status: 200, requestId: `lend-${place}` })
+  }
+  const seen = new Set<number>()
+  const violations: string[] = []
+  const look = async (kept: string, where: string) => {
+    const faults = await lendingFaults(kept, lendings, seen).catch((error: unknown) => [
+      String(error),
+    ])
+    violations.push(...faults.map((wrong) => `${where}: ${wrong}`))
+  }
+  const see = (event: Event) => {
+    if (event.what === 'answer' && event.requestId.startsWith('lend-'))
+      seen.add(Number(event.requestId.slice(5)))
+  }
+  const sharesOf = (draw: () => number) => sharesWith(CHOICES, draw)
+  const moments = await cutEverywhere(t, { folder, files, events }, { sharesOf, look, see })
+  t.comment({ moments, answers: Object.fromEntries(lendings.answers) })
+  t.ok(moments > 10, 'there were syncs to cut the power before')
+  t.strictSame(violations.slice(0, 20), [])
+})
+
+/** What is wrong with a library whose answers to some requests were seen. */
+async function lendingFaults(
+  file: string,
+  lendings: LendingRecord,
+  seen: ReadonlySet<number>,
+): Promise<string[]> {
+  const stock = await readLibrary({ file })
+  const { faults } = inspect(file, '')
+  return [
+    ...faults.map(String),
+    ...faultsIn(stock),
+    ...lendings.violations(stock, (place) => seen.has(place)),
+  ]
+}
