@@ -2,7 +2,7 @@
 import type { Key } from '@plant-store/engine/for-store'
 import type { Cells } from './pipeline.ts'
 
-export function toCells(values: readonly (Key | number | null | undefined)[]): Cells {
+export function toCells(values: readonly (Key | number | boolean | null | undefined)[]): Cells {
   return values.map((value) => (value === undefined || value === null ? null : String(value)))
 }
 

@@ -9,6 +9,7 @@ import {
   TOKENS_OWNER,
 } from '@plant-store/engine/for-store'
 import { type Dialect, distribute, putOnAllNodes } from './dialect.ts'
+import { indexInfo, type IndexInfo } from './indexes.ts'
 import type { Pool, Query } from './pool.ts'
 import { otherKeys } from '../core/database.ts'
 import { errorCode } from './retries.ts'
@@ -18,6 +19,7 @@ export interface TableInfo {
   readonly name: string
   readonly type: KeyType
   readonly columns: readonly [owner: string, key: string, item: string]
+  readonly indexes: readonly IndexInfo[]
 }
 
 /** The previous version's table of access tokens, and its columns. */
@@ -90,15 +92,21 @@ async function createTables(pool: SchemaPool, collections: Collections): Promise
   const oldColumns = existing.get(OLD_TOKENS)?.columns ?? []
   const hasOldTokens = OLD_COLUMNS.every((name) => oldColumns.includes(name))
   const tables: TableInfo[] = []
-  for (const [name, { key }] of Object.entries(collections)) {
-    const table = existing.get(name)
-    if (table === undefined) {
+  for (const [name, { key, indexes = [] }] of Object.entries(collections)) {
+    const existingTable = existing.get(name)
+    const columns = columnsOf(name, key, existingTable)
+    const table = { name, type: key, columns }
+    const infos = indexes.map((index) => indexInfo(dialect, table, index))
+    if (existingTable === undefined) {
       const takeOver = name === ACCESS_TOKENS && hasOldTokens
-      const text = createTable(dialect, name, key, takeOver)
-      await query(`${dialect.beforeTable}${text}`, [], RACE_TIMEOUT)
+      const texts = [
+        createTable(dialect, name, key, takeOver),
+        ...infos.map(({ createNow }) => createNow),
+      ]
+      await query(`${dialect.beforeTable}${texts.join('; ')}`, [], RACE_TIMEOUT)
     }
-    if (dialect.isDistributed) await place(query, name, table?.columns[0])
-    tables.push(infoOf(name, key, table))
+    if (dialect.isDistributed) await place(query, name, existingTable?.columns[0])
+    tables.push({ ...table, indexes: infos })
   }
   return tables
 }
@@ -136,12 +144,12 @@ function createTable(
 }
 
 /** The columns of an existing table in their order. Earlier versions gave them other names. */
-function infoOf(name: string, type: KeyType, table: Columns | undefined): TableInfo {
-  if (table === undefined) return { name, type, columns: ['"owner"', '"key"', '"item"'] }
+function columnsOf(name: string, type: KeyType, table: Columns | undefined): TableInfo['columns'] {
+  if (table === undefined) return ['"owner"', '"key"', '"item"']
   const [, keyType] = table.types
   if (keyType !== (type === 'int64' ? 'bigint' : 'text')) throw new Error(otherKeys(name, type))
   const [owner = '', key = '', item = ''] = table.columns.map((column) => `"${column}"`)
-  return { name, type, columns: [owner, key, item] }
+  return [owner, key, item]
 }
 
 interface Columns {

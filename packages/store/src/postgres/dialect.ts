@@ -9,6 +9,8 @@ import { errorCode } from './retries.ts'
 export interface Dialect {
   /** The type of strings compared by bytes. */
   readonly stringType: string
+  /** The end of an expression whose strings are compared by bytes. */
+  readonly collation: string
   /** Whether the server distributes tables over nodes: all rows of one owner are on one of them. */
   readonly isDistributed: boolean
   /** SQL before a statement that makes a table. */
@@ -43,8 +45,10 @@ async function readDialect(query: Query): Promise<Dialect> {
   const isYugabyte = String(product).includes('-YB-')
   // CockroachDB and Aurora DSQL compare all strings by bytes, and refuse this collation.
   const isOfBytes = String(product).includes('Cockroach') || dsql === true
+  const collation = isOfBytes ? '' : ' COLLATE "C"'
   return {
-    stringType: isOfBytes ? 'TEXT' : 'TEXT COLLATE "C"',
+    stringType: `TEXT${collation}`,
+    collation,
     isDistributed: isCitus,
     beforeTable: isYugabyte ? ALLOW_A_MINUTE : '',
     plans: isCitus ? 'auto' : 'force_generic_plan', // Citus can't route a generic plan

@@ -6,12 +6,12 @@ import type { Statement } from './pipeline.ts'
 const MAX_ENTRIES = 500
 
 /**
- * Makes the statements of a table. Each has one owner as its first parameter, so a database sharded
- * by owner runs it on one node; only `entries` reads all owners. They are plain enough for the
- * parsers of poolers: see dialect.ts. A write returns the written or deleted item.
+ * Makes the statements of a table; scans.ts makes those for lists. Each has one owner as its first
+ * parameter, so a database sharded by owner runs it on one node; only `entries` reads all owners.
+ * They are plain enough for the parsers of poolers: see dialect.ts. A write returns the written or
+ * deleted item.
  */
-export function statements({ name, type, columns: [owner, key, item] }: TableInfo) {
-  const keyType = type === 'text' ? 'text' : 'int8'
+export function statements({ name, columns: [owner, key, item] }: TableInfo) {
   const named = (kind: string, text: string): Statement => ({ name: `${name}_${kind}`, text })
   const isKey = `${owner} = $1 AND ${key} = $2`
   return {
@@ -46,28 +46,6 @@ export function statements({ name, type, columns: [owner, key, item] }: TableInf
     keep: named('keep', `SELECT ${item} FROM "${name}" WHERE ${isKey} AND ${item} = $3 FOR SHARE`),
     /** Parameters: owner, key. */
     find: named('find', `SELECT ${item} FROM "${name}" WHERE ${isKey}`),
-    /**
-     * Reads a chunk, and the row after it if there is one. Returns the items as a string, their
-     * number, the last key, and the number of rows read. Parameters: owner, least key, most rows
-     * with the one after, length in bytes, greatest key or null.
-     */
-    chunk: named(
-      'chunk',
-      `SELECT coalesce(string_agg(item, ',' ORDER BY key) FILTER (WHERE fits), ''),
-          count(*) FILTER (WHERE fits), max(key) FILTER (WHERE fits), count(*)
-        FROM (
-          SELECT key, item, row_number() OVER (ORDER BY key) < $3
-            AND sum(octet_length(item)) OVER (ORDER BY key) - octet_length(item) < $4
-            AND key <= coalesce($5::${keyType}, key) AS fits
-          FROM (SELECT ${key} AS key, ${item} AS item FROM "${name}" WHERE ${owner} = $1 AND ${key} >= $2
-            ORDER BY ${key} LIMIT $3) AS found
-        ) AS taken`,
-    ),
-    /** Parameters: owner, least key, number of rows to skip. */
-    skip: named(
-      'skip',
-      `SELECT ${key} FROM "${name}" WHERE ${owner} = $1 AND ${key} >= $2 ORDER BY ${key} LIMIT 1 OFFSET $3`,
-    ),
     /** Parameters: owner and key of the first row. */
     entries: `SELECT ${owner} AS owner, ${key} AS key, ${item} AS item FROM "${name}"
       WHERE (${owner}, ${key}) >= ($1, $2) ORDER BY ${owner}, ${key} LIMIT ${MAX_ENTRIES}`,
