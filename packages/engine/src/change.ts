@@ -1,5 +1,6 @@
 // Changes of several items of one owner: all or none.
 import type { ItemAt } from './store.ts'
+import type { Written } from './written.ts'
 
 /** The most items of a change. */
 const MAX_ITEMS = 100
@@ -35,17 +36,6 @@ export type NewItems<Items extends ItemsAt> = {
   readonly [Name in keyof Items]?: (Items[Name] extends ItemAt<infer Item> ? Item : never) | Removed
 }
 
-/** New items, and the answer when they are on disk. Made by {@link write}. */
-export class Written<New, Answer> {
-  readonly items: New
-  readonly answer: Answer
-
-  constructor(items: New, answer: Answer) {
-    this.items = items
-    this.answer = answer
-  }
-}
-
 /** The answers of a change whose function returns these values. */
 type AnswerOf<Returned> = Returned extends Written<infer _New, infer Answer> ? Answer : Returned
 
@@ -65,28 +55,11 @@ type Check<Items extends ItemsAt, Returned> = [Faults<Items, Returned>] extends 
   : { readonly 'these are no items of the change': Faults<Items, Returned> }
 
 /**
- * Says what a change writes. An item that is not named stays as it is; {@link removed} deletes one.
- * @param answer what `change` returns when all is on disk
- * @example
- * ```ts
- * import { change, type Collection, write } from '@plant-store/engine'
- *
- * export const rename = (notes: Collection<string>, owner: string, from: bigint, text: string) =>
- *   change(owner, { note: notes.at(from) }, () => write({ note: text }, 'renamed'))
- * ```
- */
-export function write<New extends object>(items: New): Written<New, undefined>
-export function write<New extends object, Answer>(items: New, answer: Answer): Written<New, Answer>
-export function write(items: object, answer?: unknown): Written<object, unknown> {
-  return new Written(items, answer)
-}
-
-/**
  * Changes several items of one owner, all or none. No other change gets between: `decide` sees the items that are stored. It may
  * be called again if another process was faster, so it must do nothing else.
  * @param items 1 to 100 items of any collections of the product, each once
  * @param decide gets the items by their names, undefined for an item that is not there. It returns no promise
- * @returns what `decide` returned: then nothing is written. Or the answer of its {@link write}, when all is on disk
+ * @returns what `decide` returned: then nothing is written. Or the answer of its `write`, when all is on disk
  * @throws {HttpError} 400 for a new item whose owner or key can't be stored: nothing is written
  * @throws {Error} for a new item that its schema refuses, or that JSON would change: nothing is written
  * @throws what `decide` throws: nothing is written

@@ -8,7 +8,8 @@ export {
   StoreBusy,
   StoreUnavailable,
 } from './errors.ts'
-export { removed, Written } from './change.ts'
+export { removed } from './change.ts'
+export { Written } from './written.ts'
 export { exactJson, JsonText, parseJson } from './http/json.ts'
 export {
   ACCESS_TOKENS,

@@ -16,7 +16,8 @@ export { problem } from './operation/output/problem.ts'
 export { etag } from './http/etag.ts'
 export type { JsonText } from './http/json.ts'
 export type { Collection, Page } from './store.ts'
-export { change, removed, write } from './change.ts'
+export { change, removed } from './change.ts'
+export { write } from './written.ts'
 export { NotUnique } from './errors.ts'
 
 // For the commands of the other packages:
