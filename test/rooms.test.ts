@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['contract'],
     ['change.ts'],
     ['store.ts'],
+    ['written.ts'],
     ['http'],
     ['config.ts'],
     ['errors.ts', 'index-types.ts'],

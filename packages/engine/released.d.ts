@@ -61,6 +61,11 @@ export interface Collection<Item, K extends Key = bigint, Indexes = unknown> {
     | undefined
   >
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  update<Returned extends Item | Written<Item | undefined, unknown> | undefined>(
+    owner: string,
+    key: K,
+    change: (item: Item) => Returned,
+  ): Promise<Updated<Item, Returned> | undefined>
   at(key: K): ItemAt<Item>
   delete(owner: string, key: K): Promise<boolean>
   list(owner: string, page?: PageRequest & OrderRequest<Item, Indexes>): Promise<Page<Item>>
@@ -287,6 +292,10 @@ type JsonValue<Value> =
 type Key = bigint | string
 type KeyOf<Type extends KeyType> = Type extends 'text' ? string : bigint
 type KeyType = 'int64' | 'text'
+interface Literals {
+  readonly status: 200
+  readonly type: 'text/csv'
+}
 type LoadCompiler = () => Promise<{
   readonly compile: (file: string, product: ProductHooks) => Promise<Compiled>
 }>
@@ -637,6 +646,7 @@ type UniqueValues<Item, Indexes> = {
       }
     : never
 }[keyof Indexes]
+type Updated<Item, Returned> = Returned extends Written<unknown, infer Answer> ? Answer : Item
 type ValueAt<Item, Path> = OneType<NonNullable<PropertyAt<Item, Path>>>
 type ValuesAt<Item, Paths> = {
   readonly [At in keyof Paths]: ValueAt<Item, Paths[At]>
@@ -797,6 +807,11 @@ declare const variables: {
 export declare function write<New extends object>(items: New): Written<New, undefined>
 export declare function write<New extends object, Answer>(
   items: New,
-  answer: Answer,
+  answer: Answer | (Answer & Literals),
+): Written<New, Answer>
+export declare function write<New>(item: New): Written<New, undefined>
+export declare function write<New, Answer>(
+  item: New,
+  answer: Answer | (Answer & Literals),
 ): Written<New, Answer>
 export {}

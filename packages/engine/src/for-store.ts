@@ -34,4 +34,5 @@ export {
   type StoreOptions,
   type StoreStats,
   TOKENS_OWNER,
+  type Updated,
 } from './store.ts'

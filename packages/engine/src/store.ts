@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { JsonText } from './http/json.ts'
 import type { Defined, ItemRange, UniqueValues } from './index-types.ts'
+import type { Written } from './written.ts'
 
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
   Partial<Pick<Config, 'NODE_ENV' | 'DATABASE_PASSWORD_FILE'>>
@@ -148,11 +149,17 @@ export interface Collection<Item, K extends Key = bigint, Indexes = unknown> {
   /**
    * Changes the stored item, with no other change between. `change` may be called again if another
    * process was faster, so it must have no side effect.
-   * @param change returns the new item, and no promise; undefined leaves the item as it is
-   * @returns the item stored now; undefined if there is none
+   * @param change returns the new item, and no promise; undefined leaves the item as it is. Or it returns an answer with
+   * the one or the other, by `write(item, answer)`
+   * @returns the item stored now, or the answer when all is on disk; undefined if there is no item
    * @throws {HttpError | NotUnique | Error} for a new item as of `create`: nothing is changed
    */
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  update<Returned extends Item | Written<Item | undefined, unknown> | undefined>(
+    owner: string,
+    key: K,
+    change: (item: Item) => Returned,
+  ): Promise<Updated<Item, Returned> | undefined>
   /** The item under a key, for `change`: several items of one owner are changed together. */
   at(key: K): ItemAt<Item>
   /** Deletes the owner's item under this key. @returns whether there was one */
@@ -183,6 +190,10 @@ export interface Collection<Item, K extends Key = bigint, Indexes = unknown> {
     order?: OrderRequest<Item, Indexes>,
   ): AsyncIterable<{ readonly key: K; readonly item: Item }>
 }
+
+/** What an update returns whose function returns these values: its answers, or the item. */
+export type Updated<Item, Returned> =
+  Returned extends Written<unknown, infer Answer> ? Answer : Item
 
 /** An item of a collection, for `change`. The method `at` of a collection makes it. */
 export interface ItemAt<Item> {

@@ -97,6 +97,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
       t.strictSame(await change('ann', items, ({ old }) => old), undefined, 'of another owner')
       t.match((await store.list('joe')).items, { text: '[{"name":"fern"},{"name":"moss"}]' })
       await change('joe', items, () => write({}))
+      t.equal(await change('joe', items, () => write(undefined, 'kept')), 'kept')
     },
   )
 

@@ -2,7 +2,8 @@
 // ones read in steps, by key. model.test.ts has the other answers.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Key, StoreBusy } from '@plant-store/engine/for-store'
+import { write } from '@plant-store/engine'
+import { type Key, StoreBusy, type Written } from '@plant-store/engine/for-store'
 import { makeReadQueue, readList } from '../src/core/lists.ts'
 import { BY_KEY, type Chunk } from '../src/core/database.ts'
 import {
@@ -89,6 +90,44 @@ async function suite<Item, K extends Key>(
     const statuses = results.map(({ status }) => status)
     t.strictSame(statuses, ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
     t.strictSame(await textsOf('throws'), ['new', 'old', 'new', 'new'])
+  })
+
+  t.test('an update answers by write, and may write nothing', async (t) => {
+    const [place, absent] = [key(1), key(2)]
+    await items.create('answers', place, item('old'))
+    const update = (change: (stored: Item) => Written<Item | undefined, unknown>, at = place) =>
+      items.update('answers', at, change)
+    t.equal(await update((stored) => write(undefined, textOf(stored))), 'old')
+    t.equal(await update(() => write(item('new'), 'done')), 'done')
+    t.equal(await update(() => write(undefined)), undefined, 'the answer may be undefined')
+    t.strictSame(await textsOf('answers'), ['new'])
+    t.equal(await update(() => write(item('new'), 'done'), absent), undefined)
+    const mixed = (name: string) =>
+      items.update('answers', place, (stored) =>
+        textOf(stored) === name ? undefined : write(item(name), 'changed'),
+      )
+    t.equal(await mixed('newer'), 'changed')
+    t.strictSame(await mixed('newer'), await items.find('answers', place), 'the stored item')
+    const deep: unknown = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`)
+    await t.rejects(
+      update(() => write({ ...item('refused'), deep }, 'done')),
+      { name: 'TooDeep' },
+    )
+    t.strictSame(await textsOf('answers'), ['newer'])
+  })
+
+  t.test('of updates that arrive together each has its answer', async (t) => {
+    const another = engine.isShared ? await reopen() : store
+    await items.create('turns', key(1), item('0'))
+    const turn = (n: number) =>
+      kind.of(n % 2 === 0 ? store : another).update('turns', key(1), (stored) => {
+        const count = Number(textOf(stored)) + 1
+        return count > 30 ? write(undefined, 'too late') : write(item(`${count}`), `turn ${count}`)
+      })
+    const answers = await Promise.all(range(32).map(turn))
+    const turns = range(30).map((n) => `turn ${n + 1}`)
+    t.strictSame(answers.sort(), [...turns, 'too late', 'too late'].sort())
+    t.strictSame(await textsOf('turns'), ['30'])
   })
 
   t.test('an item of more than 100 levels is an error, and nothing of it is stored', async (t) => {

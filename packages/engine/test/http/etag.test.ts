@@ -1,6 +1,6 @@
 // Entity tags, and the recipe of service/docs/etags.md, on both databases.
 import t from 'tap'
-import { etag, refusal } from '../../src/index.ts'
+import { etag, refusal, write } from '../../src/index.ts'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import {
@@ -42,10 +42,9 @@ for (const [engine, database] of Object.entries({ sqlite: { file }, postgres: { 
 
 /** The recipe. */
 async function change(store: TestStore, body: Plant, expected: string) {
-  const stored = await store.update('joe', 7n, (plant) =>
-    expected === etag(plant) ? body : undefined,
-  )
-  if (stored === undefined) return refusal(404, 'No such plant')
-  if (etag(stored) !== etag(body)) return refusal(412, 'The plant has changed')
-  return { status: 200 }
+  const result = await store.update('joe', 7n, (plant) => {
+    if (expected !== etag(plant)) return write(undefined, refusal(412, 'The plant has changed'))
+    return write(body, { status: 200, headers: { ETag: etag(body) }, body })
+  })
+  return result ?? refusal(404, 'No such plant')
 }

@@ -76,7 +76,8 @@ class Change {
       refusePromise(returned)
       const isWritten = returned instanceof Written
       answer = isWritten ? returned.answer : returned
-      return isWritten ? this.#toTexts(returned.items as Items) : undefined
+      const items: unknown = isWritten ? returned.items : undefined
+      return items === undefined ? undefined : this.#toTexts(items as Items)
     }
     const places = this.#storable.map(({ at }) => at.place)
     if (places.length === 0) decideTexts([])

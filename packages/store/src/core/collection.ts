@@ -10,6 +10,8 @@ import {
   type Page,
   type PageRequest,
   type StoredIndex,
+  type Updated,
+  Written,
 } from '@plant-store/engine/for-store'
 import { StoredItemAt } from './change.ts'
 import { fromCursor, toCursor } from './cursor.ts'
@@ -19,6 +21,9 @@ import { indexedWriter } from './indexed-items.ts'
 import { readList } from './lists.ts'
 import { type AskedRange, toOrder, toUnique } from './order.ts'
 import { Counter, readEntries } from './ranges.ts'
+
+/** What the function of an update may return. */
+type Decision<Item> = Item | Written<Item | undefined, unknown> | undefined
 
 /** An item, and its key. */
 interface KeyedItem<Item, K extends Key> {
@@ -74,17 +79,23 @@ export class StoredCollection<Item, K extends Key, Indexes = unknown> implements
     return row && this.#toKeyed(row)
   }
 
-  async update(
+  update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  update<Returned extends Decision<Item>>(
     owner: string,
     key: K,
-    change: (item: Item) => Item | undefined,
-  ): Promise<Item | undefined> {
+    change: (item: Item) => Returned,
+  ): Promise<Updated<Item, Returned> | undefined>
+  async update(owner: string, key: K, change: (item: Item) => Decision<Item>): Promise<unknown> {
     if (!canExist(owner, key)) return undefined
+    let written: Written<Item | undefined, unknown> | undefined
     const changed = (text: string) => {
-      const item = change(this.#parse(text))
+      const returned = change(this.#parse(text))
+      written = returned instanceof Written ? returned : undefined
+      const item = returned instanceof Written ? returned.items : returned
       return item === undefined ? undefined : this.#toText(item)
     }
-    return this.#toItem(await this.#table.update(owner, key, changed))
+    const stored = await this.#table.update(owner, key, changed)
+    return stored === undefined || written === undefined ? this.#toItem(stored) : written.answer
   }
 
   at(key: K): ItemAt<Item> {
