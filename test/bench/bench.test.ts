@@ -2,18 +2,68 @@ import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { layersOf } from './profile.ts'
 import { published } from './report.ts'
-import { bareFastify, casesOf, measure, serviceOn, start } from './servers.ts'
+import { bareFastify, casesOf, measure, serviceOn, start, tunedOn } from './servers.ts'
+import { type Call, request } from '../support/servers/start-product.ts'
 
 const SIZES = { small: 1000, many: 100 }
 const cases = casesOf(SIZES)
 const folder = t.testdir()
-const prepared = [
-  bareFastify(SIZES),
-  await serviceOn('service', `sqlite:${folder}/service.db`, SIZES),
-]
+const service = await serviceOn('service', `sqlite:${folder}/service.db`, SIZES)
+const prepared = [bareFastify(SIZES), service, tunedOn(service, `${folder}/tuned.db`)]
 const servers = await Promise.all(
   prepared.map((server) => start(t, server, `${folder}/${server.name}.log`)),
 )
+
+t.test('the program written by hand answers as the service does', async (t) => {
+  const [, service, tuned] = servers
+  if (!service || !tuned) throw new TypeError('nothing was started')
+  const [token = ''] = service.tokens.creator
+  const json = { 'Content-Type': 'application/json' }
+  const post = (body: string, headers: Record<string, string> = json) => ({
+    method: 'POST',
+    path: '/plants',
+    token,
+    body,
+    headers,
+  })
+  const get = (path: string) => ({ path, token })
+  const remove = (id: string) => ({ method: 'DELETE', path: `/plants/${id}`, token })
+  const long = 'x'.repeat(256)
+  const invalid = ['{}', '[]', '{"id":1}', '{"name":"a"}', '{"id":1,"name":"a","x":1}'].concat(
+    ['""', '7', 'null', `"${long}"`].map((name) => `{"id":1,"name":${name}}`),
+    ['7', 'null', `"${long}"`].map((tag) => `{"id":1,"name":"a","tag":${tag}}`),
+    ['"1"', '1.5', '9223372036854775808'].map((id) => `{"id":${id},"name":"a"}`),
+  )
+  const requests: Call[] = [
+    ...invalid.map((body) => post(body)),
+    ...['1', '9007199254740993', '-9223372036854775808', '9223372036854775807'].flatMap((id) => [
+      post(`{"id":${id},"name":"\u{1f331}${id}"}`),
+      post(`{"id":${id},"name":"\u{1f331}${id}"}`),
+      post(`{"id":${id},"name":"b","tag":""}`),
+    ]),
+    post(`{"id":1,"name":"${'x'.repeat(17_000)}"}`),
+    post('{"id":1,"name":"a"}', { 'Content-Type': 'text/plain' }),
+    ...['', '?limit=1', '?limit=1&cursor=gAAAAAAAAAA', '?cursor=AAAAAAAAAAE'].map((query) =>
+      get(`/plants${query}`),
+    ),
+    ...['0', '01', 'x', '2147483648'].map((limit) => get(`/plants?limit=${limit}`)),
+    ...['x', '1.0', '9223372036854775808', '7', '1', '1'].map(remove),
+    { path: '/plants' },
+    { path: '/plants', token: 'plant_1' },
+    { path: '/plants', headers: { Authorization: `bearer  ${token}` } },
+    { method: 'HEAD', path: '/plants', token },
+    get('/nowhere'),
+  ]
+  const ask = async ({ port }: { readonly port: number }, call: Call) => {
+    const headers = { ...(call.headers as object), 'X-Request-Id': 'same' }
+    const { status, text, headers: answered } = await request(port, { ...call, headers })
+    return [status, text, { ...answered, date: '' }]
+  }
+  for (const call of requests) {
+    const expected = await ask(service, call)
+    t.strictSame(await ask(tuned, call), expected, JSON.stringify(call).slice(0, 200))
+  }
+})
 
 for (const server of servers) {
   t.test(`what ${server.name} answers is right`, async (t) => {

@@ -1,4 +1,4 @@
-// `npm run bench`: this service beside bare Fastify, in one run. `-- --old <commit>` puts another version beside it, and
+// `npm run bench`: this service beside bare Fastify and a program written by hand, in one run. `-- --old <commit>` puts another version beside it, and
 // `-- --short` is one round with fewer callers. Both only print their tables; the whole run writes them into the READMEs.
 // `-- --profile <case>` prints in which layers the service spends its time.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -19,6 +19,7 @@ import {
   type Running,
   serviceOn,
   start,
+  tunedOn,
 } from './servers.ts'
 
 const { values } = parseArgs({
@@ -33,7 +34,8 @@ const isRecorded = old === undefined && profile === undefined && !short
 /** Many are more than have their page in the cache of the service. */
 const SIZES = { small: 10_000, many: short || profile !== undefined ? 1000 : 100_000 }
 const CONNECTIONS = [1, 32, 256]
-const ROUNDS = short ? 1 : 7
+const WARM_CONNECTIONS = 32
+const ROUNDS = short ? 1 : 5
 const PROFILED_SECONDS = 5
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim()
 if (
@@ -65,9 +67,11 @@ const versions =
   `PostgreSQL ${String(row?.['server_version'])}; commit ${git('rev-parse', '--short', 'HEAD')}`
 const where = isPinned ? 'on one core, the server on another' : 'on the same cores'
 const about = `Measured by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}; ${versions}`
+const onSqlite = await serviceOn('this service, SQLite', `sqlite:${folder}/new.db`, SIZES)
 const servers = [
   bareFastify(SIZES),
-  await serviceOn('this service, SQLite', `sqlite:${folder}/new.db`, SIZES),
+  tunedOn(onSqlite, `${folder}/tuned.db`),
+  onSqlite,
   ...(old === undefined
     ? []
     : [await serviceOn(`${old}, SQLite`, `sqlite:${folder}/old.db`, SIZES, checkOut(old))]),
@@ -119,10 +123,9 @@ async function measureRound(running: readonly Running[]): Promise<Map<Running, R
     round.set('cold start to the first authorized answer', { started })
     round.set('memory after start', { memory: memoryOf(pid) })
   }
-  // To get warm.
-  for (const benchCase of cases.filter(({ name }) => /^(list of 20 among|create)/.test(name))) {
-    for (const server of running) await measure(server, benchCase, 32)
-  }
+  // Each server gets warm by all kinds of requests: without creates before it, a delete finds nothing.
+  for (const benchCase of cases)
+    for (const server of running) await measure(server, benchCase, WARM_CONNECTIONS)
   for (const benchCase of cases) {
     for (const connections of CONNECTIONS) {
       const name = `${benchCase.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`

@@ -1,7 +1,7 @@
 // The measured servers: their databases, their processes and their requests.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -37,6 +37,7 @@ export type Running = Awaited<ReturnType<typeof start>>
 const ID = '##########'
 const FIRST_ID = 1_000_000_000
 export const BARE = 'bare Fastify'
+export const TUNED = 'written by hand'
 /** The content of every plant. */
 export const PLANT = { name: 'Plant 0000000001', tag: 'indoor' } as const
 
@@ -148,6 +149,19 @@ export async function serviceOn(
   await store.close()
   const program = 'test/support/product/main.ts'
   return serverOf({ name, program, environment: { DATABASE_URL: url }, tokens, folder })
+}
+
+/** The program written by hand, on a copy of the file of a service. @param file of the copy */
+export function tunedOn({ tokens, environment }: Server, file: string): Server {
+  copyFileSync(String(environment['DATABASE_URL']).replace('sqlite:', ''), file)
+  const program = 'test/bench/tuned.ts'
+  return serverOf({
+    name: TUNED,
+    program,
+    environment: { DATABASE_URL: `sqlite:${file}` },
+    tokens,
+    folder: '.',
+  })
 }
 
 /** Whether programs can be held to one core each: the servers to the first, the load to the second. */
