@@ -48,7 +48,7 @@ export class StoredCollection<Item, K extends Key, Indexes = unknown> implements
     this.#database = database
     this.#name = name
     this.#table = tableOf(database.tables, name)
-    this.#indexes = this.#table.indexes ?? []
+    this.#indexes = this.#table.indexes
     this.#parse = parse
     this.#write = indexedWriter(this.#indexes, write)
   }

@@ -5,6 +5,14 @@ import type { Batcher } from './batch.ts'
 /** The message for a table with keys of another type. */
 export const otherKeys = (name: string, type: KeyType) =>
   `the collection ${name} has keys of another type than ${type}: rename it, or restore the type of its keys`
+/** The message for items that a unique index can't have both, found at the start. */
+export const duplicates = (
+  collection: string,
+  index: string,
+  owner: string,
+  [first, second]: readonly [string, string],
+) =>
+  `the index ${index} of ${collection} is unique, but ${first} and ${second} of "${owner}" have the same values`
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 
@@ -88,7 +96,7 @@ export interface Range {
 export interface Table {
   readonly key: KeyType
   /** As the store was opened with. */
-  readonly indexes?: readonly StoredIndex[]
+  readonly indexes: readonly StoredIndex[]
   create(owner: string, key: Key, text: string): Promise<string>
   find(owner: string, key: Key): Promise<string | undefined>
   update(

@@ -1,10 +1,10 @@
 // The connection to the file: runs SQL, commits writes in groups, and reports a file that became
 // unusable.
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type StoreEvents, StoreUnavailable } from '@plant-store/engine/for-store'
+import { NotUnique, type StoreEvents, StoreUnavailable } from '@plant-store/engine/for-store'
 import { type Batched, Batcher } from '../core/batch.ts'
 import type { OpenFile } from './file.ts'
-import { finalMessage, isTemporary } from './result-codes.ts'
+import { brokenIndex, finalMessage, isTemporary } from './result-codes.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT_INTERVAL = 500
@@ -49,8 +49,9 @@ export class Connection {
   }
 
   /**
-   * Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call
-   * after it
+   * Runs SQL.
+   * @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after it
+   * @throws {NotUnique} for a write that breaks a unique index
    */
   run<Value>(sql: () => Value): Value {
     if (this.#failure !== undefined)
@@ -60,6 +61,8 @@ export class Connection {
     } catch (error) {
       const message = finalMessage(error)
       if (message !== undefined) throw this.#fail(message, error)
+      const broken = brokenIndex(error)
+      if (broken !== undefined) throw new NotUnique(broken.collection, broken.index)
       throw isTemporary(error) ? new StoreUnavailable(String(error), { cause: error }) : error
     }
   }

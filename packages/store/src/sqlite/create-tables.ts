@@ -1,7 +1,8 @@
 // Creates the tables of a file, and refuses a file with anything not made by the store.
 import type { DatabaseSync } from 'node:sqlite'
 import { ACCESS_TOKENS, type Collections, TOKENS_OWNER } from '@plant-store/engine/for-store'
-import { createTable, tableDefinitions } from './table-definition.ts'
+import { isIndexDefinition, tableOfIndex } from './index-definition.ts'
+import { columnsOf, createTable, tableDefinitions } from './table-definition.ts'
 
 /** The version of the schema, kept in the file's `user_version`. */
 export const VERSION = 3
@@ -134,8 +135,18 @@ function assertKnown(db: DatabaseSync, object: SchemaObject, version: number): v
   const { type, name, sql } = object
   if (isOfOthers(object)) return
   if (version === TOKENS_VERSION && isOldTokensTable(name, sql)) return
-  const isOwn = tableDefinitions(db, name).some((definition) => isSameLayout(definition, sql))
+  const isOwn = type === 'index' ? isOwnIndex(db, sql) : isOwnTable(db, name, sql)
   if (!isOwn) throw new Error(`its ${type} ${name} is not made by this program`)
+}
+
+function isOwnTable(db: DatabaseSync, name: string, sql: unknown): boolean {
+  return tableDefinitions(db, name).some((definition) => isSameLayout(definition, sql))
+}
+
+/** Whether this may be an index of a collection, in this version of the product or another. */
+function isOwnIndex(db: DatabaseSync, sql: unknown): boolean {
+  const table = tableOfIndex(String(sql))
+  return table !== undefined && isIndexDefinition(String(sql), columnsOf(db, table))
 }
 
 /** Whether this is the table of tokens of the previous version, or its index. */

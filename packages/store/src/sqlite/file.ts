@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
+import { updateIndexes } from './create-indexes.ts'
 import { isOutdated, prepareSchema } from './create-tables.ts'
 import { type Collections, reasonOf, StartupError } from '@plant-store/engine/for-store'
 import { DatabaseFiles, identify } from './watch.ts'
@@ -76,6 +77,7 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
 export function openInMemory(collections: Collections): OpenFile {
   const db = new DatabaseSync(IN_MEMORY, { readBigInts: true })
   prepareSchema(db, collections)
+  updateIndexes(db, collections)
   return {
     db,
     isNew: true,
@@ -145,6 +147,8 @@ function rewriteLog(log: string): void {
 function prepare(db: DatabaseSync, exclusive: boolean, collections: Collections): number {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
   const version = prepareSchema(db, collections)
+  // A command beside a service leaves the service's indexes as they are.
+  if (exclusive) updateIndexes(db, collections)
   // The transaction keeps other processes from writing to the log.
   if (exclusive) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')

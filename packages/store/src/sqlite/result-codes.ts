@@ -15,6 +15,20 @@ const MAY_PASS = new Set<number | undefined>(
   [3, 6, 12, 18, 19, 21].map((detail) => (detail << 8) | IOERR),
 )
 
+/** CONSTRAINT_UNIQUE. That of a primary key has another code. */
+const NOT_UNIQUE = 2067
+/** https://sqlite.org/src/doc/trunk/src/insert.c names an index of expressions, not its columns. */
+const BROKEN_INDEX = /index '([^.]+)\.(.+)'$/
+
+/** The index that a write would break, if the error says so. */
+export function brokenIndex(
+  error: unknown,
+): { readonly collection: string; readonly index: string } | undefined {
+  if (resultCode(error) !== NOT_UNIQUE) return undefined
+  const [, collection, index] = BROKEN_INDEX.exec(String(error)) ?? []
+  return collection === undefined || index === undefined ? undefined : { collection, index }
+}
+
 /** The message for an error that makes the store unusable; undefined for other errors. */
 export function finalMessage(error: unknown): string | undefined {
   // SQLite reports a page as corrupt also if the disk could not read it.

@@ -1,5 +1,6 @@
 // The SQL statements for the table of a collection.
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { Key } from '@plant-store/engine/for-store'
 import { columnsOf } from './table-definition.ts'
 
 /** In rows. */
@@ -13,15 +14,13 @@ export function prepareStatements(db: DatabaseSync, name: string) {
   const prepare = (text: string) => new Statement(db, text)
   const ofOwner = `FROM "${name}" WHERE ${owner} = ?`
   return {
-    create: prepare(`INSERT INTO "${name}" VALUES (?, ?, ?) ON CONFLICT DO NOTHING`),
+    // Only for this key: a value that a unique index has already is an error.
+    create: prepare(
+      `INSERT INTO "${name}" VALUES (?, ?, ?) ON CONFLICT (${owner}, ${key}) DO NOTHING`,
+    ),
     find: prepare(`SELECT ${item} ${ofOwner} AND ${key} = ?`),
     update: prepare(`UPDATE "${name}" SET ${item} = ? WHERE ${owner} = ? AND ${key} = ?`),
     delete: prepare(`DELETE ${ofOwner} AND ${key} = ?`),
-    // `+?` is a bare value to the planner: with `LIMIT ?`, SQLite would plan a statement anew for
-    // each number.
-    read: prepare(`SELECT ${item}, ${key} ${ofOwner} AND ${key} > ? AND ${key} <= ?
-      ORDER BY ${key} LIMIT +?`),
-    skip: prepare(`SELECT ${key} ${ofOwner} AND ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET +?`),
     entries: prepare(`SELECT ${owner}, ${key}, ${item} FROM "${name}"
       WHERE (${owner}, ${key}) > (?, ?) ORDER BY ${owner}, ${key} LIMIT ${MAX_ENTRIES}`),
   }
@@ -32,7 +31,7 @@ export function prepareStatements(db: DatabaseSync, name: string) {
  * 24 its statements stay open when the database is closed, and keep the file, the log and a
  * transaction open.
  */
-class Statement {
+export class Statement {
   readonly #statement
 
   constructor(db: DatabaseSync, text: string) {
@@ -52,4 +51,9 @@ class Statement {
   write(...values: SQLInputValue[]): boolean {
     return this.#statement.run(...values).changes === 1n
   }
+}
+
+/** A key as it is read. */
+export function toKey(value: SQLOutputValue | undefined): Key {
+  return typeof value === 'bigint' ? value : String(value)
 }

@@ -42,7 +42,7 @@ export class SqliteStore implements Database {
       path === IN_MEMORY ? openInMemory(collections) : openSqlite(path, collections, isExclusive)
     const connection = new Connection(file, events?.onFailure)
     const tables = Object.entries(collections).map(
-      ([name, { key }]) => [name, new SqliteTable(connection, name, key)] as const,
+      ([name, options]) => [name, new SqliteTable(connection, name, options)] as const,
     )
     this.tables = new Map(tables)
     this.#connection = connection
@@ -65,11 +65,13 @@ export class SqliteStore implements Database {
     const rows = places.map(({ table, key }) => ({ table: tableOf(this.tables, table), key }))
     return this.#connection.writeTogether(() => {
       const before = rows.map(({ table, key }) => table.findNow(owner, key))
-      const after = decide(before) ?? []
-      for (const [at, { table, key }] of rows.entries()) {
-        const text = after[at]
-        if (text !== undefined) table.replace({ owner, key, before: before[at], after: text })
-      }
+      const texts = decide(before) ?? []
+      const writes = rows.flatMap(({ table, key }, at) => {
+        const after = texts[at]
+        return after === undefined ? [] : [{ table, owner, key, before: before[at], after }]
+      })
+      for (const write of writes) write.table.makeRoom(write)
+      for (const write of writes) write.table.put(write)
     })
   }
 

@@ -3,7 +3,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { KeyType } from '@plant-store/engine/for-store'
 import { otherKeys } from '../core/database.ts'
 
-const COLUMNS = ['owner', 'key', 'item']
+/** The names of the columns. */
+export type Columns = readonly [owner: string, key: string, item: string]
+
+const COLUMNS: Columns = ['owner', 'key', 'item']
 const TYPES: Readonly<Record<KeyType, string>> = { int64: 'INTEGER', text: 'TEXT' }
 
 /**
@@ -24,7 +27,7 @@ export function tableDefinitions(db: DatabaseSync, name: string): string[] {
   return Object.values(TYPES).map((type) => define(name, type, columns))
 }
 
-function define(name: string, type: string, [owner, key, item]: readonly string[]): string {
+function define(name: string, type: string, [owner, key, item]: Columns): string {
   return `CREATE TABLE "${name}" (
     ${owner} TEXT NOT NULL,
     ${key} ${type} NOT NULL,
@@ -33,8 +36,9 @@ function define(name: string, type: string, [owner, key, item]: readonly string[
   ) WITHOUT ROWID, STRICT`
 }
 
-/** The columns of a table in their order. Earlier versions gave them other names. */
-export function columnsOf(db: DatabaseSync, name: string): string[] {
+/** The columns of a table. Earlier versions gave them other names. */
+export function columnsOf(db: DatabaseSync, name: string): Columns {
   const info = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name)
-  return info.map((column) => String(column['name']))
+  const [owner = '', key = '', item = ''] = info.map((column) => String(column['name']))
+  return [owner, key, item]
 }

@@ -59,6 +59,11 @@ async function isRefused(t: Test, file: string, reason: string) {
     })
 }
 
+const NAME = `CASE json_type(item, '$."name"') WHEN 'text' THEN json_extract(item, '$."name"') END`
+/** An index as the store makes it, with other columns. */
+const indexOf = (columns: string) =>
+  `CREATE INDEX "plants.name" ON "plants" (${columns}) WHERE ${NAME} IS NOT NULL`
+
 const SPY = `AFTER INSERT ON plants BEGIN
   INSERT OR IGNORE INTO plants VALUES ('mallory', new.key, new.item); END`
 
@@ -76,6 +81,17 @@ for (const [what, sql, name] of [
   ['a virtual table', 'CREATE VIRTUAL TABLE found USING fts5(item)', 'table found'],
   ['an index', 'CREATE INDEX by_item ON plants (item)', 'index by_item'],
   ['an index of an expression', 'CREATE INDEX x ON plants (length(item))', 'index x'],
+  ['an index of the form of the store', indexOf(`${NAME}, owner, key`), 'index plants.name'],
+  [
+    'an index with another comparison',
+    indexOf(`owner, ${NAME} COLLATE NOCASE, key`),
+    'index plants.name',
+  ],
+  [
+    'an index with other conditions',
+    `${indexOf(`owner, ${NAME}, key`)} AND owner <> 'joe'`,
+    'index plants.name',
+  ],
   ['a unique index', 'CREATE UNIQUE INDEX x ON access_tokens (item)', 'index x'],
   ['another column', 'ALTER TABLE plants ADD COLUMN more TEXT', 'table plants'],
   ['a generated column', 'ALTER TABLE plants ADD COLUMN more TEXT AS (item)', 'table plants'],
@@ -257,6 +273,14 @@ function asSqlite(name: string, sql: string): string {
     INSERT INTO sqlite_schema VALUES ('${type}', '${name}', '${table}', ${page}, '${sql.replaceAll("'", "''")}');
     DELETE FROM sqlite_schema WHERE name = 'spare'`
 }
+
+t.test('an index of another version of the product is no fault', async (t) => {
+  const { file, backup } = await prepare(t)
+  change(backup, indexOf(`owner, ${NAME}, key`))
+  t.strictSame(checkDatabase(backup), checkDatabase(file))
+  await restoreBackup(backup, file, true)
+  await (await openTestStore({ file })).close()
+})
 
 t.test('texts in UTF-16 are refused: their bytes have another order', async (t) => {
   const { folder, file } = await prepare(t)
