@@ -53,6 +53,16 @@ const START_TIMEOUT = 10_000
  */
 const RACE_TIMEOUT = 60_000
 
+/** Whether another process has made the same change at the same time. @param code of the error */
+export function isRace(code: string): boolean {
+  return RACES.test(code)
+}
+
+/** Whether another attempt can't help. @param code of the error */
+export function isRefusal(code: string): boolean {
+  return REFUSALS.test(code)
+}
+
 type SchemaPool = Pick<Pool, 'write' | 'dialect'>
 
 /**
@@ -71,10 +81,9 @@ export async function prepareSchema(
       return await createTables(pool, collections)
     } catch (error) {
       const code = errorCode(error)
-      const isStarting = error instanceof StoreUnavailable && !REFUSALS.test(code)
-      const isRace = RACES.test(code)
-      const time = isRace ? RACE_TIMEOUT : START_TIMEOUT
-      if (!(isStarting || isRace) || performance.now() - begun > time) throw error
+      const isStarting = error instanceof StoreUnavailable && !isRefusal(code)
+      const time = isRace(code) ? RACE_TIMEOUT : START_TIMEOUT
+      if (!(isStarting || isRace(code)) || performance.now() - begun > time) throw error
       await delay(Math.random() * 250)
     }
   }

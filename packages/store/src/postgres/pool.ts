@@ -32,6 +32,7 @@ import {
   runEach,
   runQuery,
   runTogether,
+  runUnbounded,
   runUndone,
   type Together,
 } from './run.ts'
@@ -60,6 +61,9 @@ export type QueryEach = (calls: Calls, timeout: number) => Promise<Cells[][]>
 const START_TIMEOUT = 35_000
 /** Milliseconds of silence after which TCP asks whether the server is there. */
 const KEEP_ALIVE_DELAY = 10_000
+
+/** In milliseconds. */
+const DAY = 86_400_000
 
 /** Begins a transaction whose statements see one moment. */
 const BEGIN_READS = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
@@ -129,6 +133,10 @@ export class Pool {
    */
   readonly write: Query = (text, values = [], timeout) =>
     this.#run('write', text, (session) => runQuery(session, text, values, timeout), timeout)
+
+  /** Runs a statement that may take hours, and waits for locks as long. */
+  readonly runLong = (text: string): Promise<Result> =>
+    this.#run('write', text, (session) => runUnbounded(session, text, DAY), DAY)
 
   readonly readEach: QueryEach = (calls, timeout) =>
     this.#run('read', textOf(calls), (session) => runEach(session, calls), timeout)

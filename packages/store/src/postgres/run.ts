@@ -17,6 +17,8 @@ export interface Together {
   readonly isGood?: (rows: readonly (readonly Cells[])[]) => boolean
 }
 
+/** The settings that bound a statement. */
+const LIMITS = ['lock_timeout', 'statement_timeout']
 const COMMIT = { statement: { name: 'COMMIT', text: 'COMMIT' }, values: [] }
 
 /** Runs one statement. @param timeout after which the connection is closed; the pool's timeout if absent */
@@ -28,6 +30,27 @@ export function runQuery(
 ): Promise<Result> {
   const query = { text, values, query_timeout: timeout } // the types of pg lack it
   return session.query<Row>(query)
+}
+
+/**
+ * Runs a statement that waits for locks as long as it takes. Behind a pooler the limits stay: they
+ * are those of a role.
+ * @param timeout as for `runQuery`
+ */
+export async function runUnbounded(
+  session: Session,
+  text: string,
+  timeout: number,
+): Promise<Result> {
+  if (!session.isPrepared) return runQuery(session, text, [], timeout)
+  const { rows } = await session.query<Row>(`SELECT ${LIMITS.map(limitNow).join(', ')}`)
+  await session.query(LIMITS.map((name) => `SET ${name} = 0`).join('; '))
+  const restore = LIMITS.map((name) => `SET ${name} = '${String(rows[0]?.[name])}'`).join('; ')
+  return runQuery(session, text, [], timeout).finally(() => session.query(restore))
+}
+
+function limitNow(name: string): string {
+  return `current_setting('${name}') AS ${name}`
 }
 
 /** Runs a statement once for each row of parameters. */

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { makeReadQueue } from '../core/lists.ts'
 import { placeOf } from './address.ts'
 import { Pool } from './pool.ts'
-import { prepareSchema } from './create-tables.ts'
+import { assertIndexes, prepareIndexes } from './create-indexes.ts'
+import { prepareSchema, type TableInfo } from './create-tables.ts'
 import { PostgresTable, type Sharding } from './table.ts'
 import { NotDone } from './writes.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type Key,
   reasonOf,
   StartupError,
+  type StoreEvents,
   type StoreOptions,
   type StoreStats,
 } from '@plant-store/engine/for-store'
@@ -28,14 +30,16 @@ export class PostgresStore implements Database {
   readonly timeout: number
   readonly reads
   readonly #pool: Pool
+  readonly #infos: readonly TableInfo[]
   readonly #changes: Changes
 
-  private constructor(pool: Pool, tables: readonly PostgresTable[], sharding: Sharding) {
+  private constructor(pool: Pool, { infos, tables, sharding }: OpenedTables) {
     this.timeout = pool.timeout
     // Half of the connections stay free for short reads.
     const parallel = Math.ceil(pool.parallelReads / 2)
     this.reads = makeReadQueue({ maxRows: 1, parallel, timeout: pool.timeout })
     this.#pool = pool
+    this.#infos = infos
     this.#changes = new Changes(pool, sharding)
     this.tables = new Map(tables.map((table) => [table.name, table]))
   }
@@ -50,13 +54,13 @@ export class PostgresStore implements Database {
   ): Promise<PostgresStore> {
     try {
       const pool = new Pool(url, settings, events?.log)
-      const { tables, sharding } = await openTables(pool, collections).catch(
+      const opened = await openTables(pool, collections, events?.log).catch(
         async (error: unknown) => {
           await pool.end()
           throw error
         },
       )
-      return new PostgresStore(pool, tables, sharding)
+      return new PostgresStore(pool, opened)
     } catch (error) {
       throw new StartupError(`DATABASE_URL ${placeOf(url)}: ${reasonOf(error)}`, { cause: error })
     }
@@ -85,7 +89,7 @@ export class PostgresStore implements Database {
   async ping(): Promise<void> {
     const pings = [...this.tables.values()].map((table) => table.ping())
     try {
-      await Promise.all(pings)
+      await Promise.all([...pings, assertIndexes(this.#pool, this.#infos)])
     } finally {
       this.#pool.assertSupported() // it says more than the error of a ping
     }
@@ -120,19 +124,28 @@ export class PostgresStore implements Database {
   }
 }
 
+interface OpenedTables {
+  readonly infos: readonly TableInfo[]
+  readonly tables: readonly PostgresTable[]
+  readonly sharding: Sharding
+}
+
 /**
- * Makes the tables. @throws {Error} if the server shards, and does not route statements by owner
+ * Makes the tables and their indexes. @throws {Error} if the server shards, and does not route
+ * statements by owner
  */
 async function openTables(
   pool: Pool,
   collections: Collections,
-): Promise<{ tables: PostgresTable[]; sharding: Sharding }> {
-  const tables = await prepareSchema(pool, collections)
+  log: StoreEvents['log'] | undefined,
+): Promise<OpenedTables> {
+  const infos = await prepareSchema(pool, collections)
+  await prepareIndexes(pool, infos, log)
   const pooler = pool.isSharded ? 'pooler' : 'none'
   const sharding = pool.dialect.isDistributed ? 'server' : pooler
-  const opened = tables.map((table) => new PostgresTable(pool, table, sharding))
-  if (sharding === 'pooler') await Promise.all(opened.map(assertRouted)) // a server routes, or fails
-  return { tables: opened, sharding }
+  const tables = infos.map((table) => new PostgresTable(pool, table, sharding))
+  if (sharding === 'pooler') await Promise.all(tables.map(assertRouted)) // a server routes, or fails
+  return { infos, tables, sharding }
 }
 
 function isUnlessNotDone(error: unknown): false {
