@@ -45,7 +45,8 @@ function assertFits({ properties }: StoredIndex, item: unknown): void {
   throw new HttpError(400, `At most ${MAX_VALUES_BYTES} bytes fit into ${list}${together}`)
 }
 
-function valueAt(item: unknown, path: readonly string[]): unknown {
+/** The value of a property; undefined if the item has none. */
+export function valueAt(item: unknown, path: readonly string[]): unknown {
   let value = item
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined

@@ -6,45 +6,33 @@
 //    Otherwise another process was faster, and the changes are decided again.
 // 3. If the server refuses a statement, the other changes are done without its change.
 // 4. An owner whose row somebody else holds waits in a queue of its own, until its change has succeeded.
-import { type Batched, Batcher } from '../core/batch.ts'
-import type { Decide } from '../core/database.ts'
-import { type Key } from '@plant-store/engine/for-store'
-import { timeLeft, toCells } from './cells.ts'
+// 5. A change that frees a value of a unique index is a transaction of its own: in a shared one, a change before it could
+//    take the value.
+import { Batcher } from '../core/batch.ts'
+import { timeLeft } from './cells.ts'
+import {
+  type BatchedChange,
+  type Change,
+  decideAll,
+  isSame,
+  type Items,
+  type Row,
+  rowsOf,
+  stepOf,
+  stepsOf,
+} from './change-steps.ts'
 import { HeldOwners, pause } from './held-owners.ts'
 import { gather, type Gatherer } from './owner-batchers.ts'
 import { type Cells, type Step, toCalls } from './pipeline.ts'
 import type { Pool } from './pool.ts'
 import { isHeldUp, isOfStatement } from './retries.ts'
-import type { Sharding, PostgresTable } from './table.ts'
-import { NotDone } from './writes.ts'
+import type { Sharding } from './table.ts'
+import { NotDone, withoutFirst } from './writes.ts'
 
 /** The most items of the changes of a transaction. */
 const MAX_ITEMS = 500
 /** How often a transaction may fail though its items have not changed meanwhile. */
 const MAX_UNCHANGED = 3
-
-/** A row, and a string that tells it from all others. */
-export interface Row {
-  readonly id: string
-  readonly table: PostgresTable
-  readonly key: Key
-}
-
-/** A change that waits for its transaction. */
-interface Change {
-  readonly owner: string
-  readonly rows: readonly Row[]
-  readonly decide: Decide
-}
-
-type BatchedChange = Batched<Change, undefined>
-/** Items by the ids of their rows; undefined where there is none. */
-type Items = Map<string, string | undefined>
-
-/** A statement of a transaction, and the row that it is for. */
-interface RowStep extends Step {
-  readonly id: string
-}
 
 /** Why a transaction was not done. @param id of the row whose statement was refused, if one was */
 class Refused extends Error {
@@ -107,27 +95,38 @@ export class Changes {
     await this.#runApart(batch.filter((change) => !isHeld(change)))
   }
 
-  /** Runs changes together. Rules 3 and 4. */
-  async #runApart(batch: readonly BatchedChange[]): Promise<void> {
+  /**
+   * Runs changes together. Rules 3 and 4.
+   * @param isRest whether the change refused first has been left out
+   */
+  async #runApart(batch: readonly BatchedChange[], isRest = false): Promise<void> {
     if (batch.length === 0) return
     try {
       await this.#run(batch)
     } catch (error) {
-      if (error instanceof Refused) await this.#runRest(batch, error)
+      if (error instanceof Refused) await this.#runRest(batch, error, isRest)
       else for (const { reject } of batch) reject(error)
     }
   }
 
   /** Runs what can be done of a batch after a refusal. */
-  async #runRest(batch: readonly BatchedChange[], { cause, id }: Refused): Promise<void> {
+  async #runRest(
+    batch: readonly BatchedChange[],
+    { cause, id }: Refused,
+    isRest: boolean,
+  ): Promise<void> {
     const culprit = batch.find(({ item }) => item.rows.some((row) => row.id === id))
     if (culprit !== undefined && isHeldUp(cause)) {
       await this.#runWithout(culprit.item.owner, batch, cause)
       return
     }
     const isOfOne = isOfStatement(cause) || cause instanceof NotDone
-    if (isOfOne && batch.length > 1) for (const change of batch) await this.#runApart([change])
-    else for (const change of batch) this.#refuse(change, cause)
+    if (!isOfOne || batch.length === 1) {
+      for (const change of batch) this.#refuse(change, cause)
+      return
+    }
+    const parts = withoutFirst(batch, isRest ? undefined : culprit)
+    for (const part of parts) await this.#runApart(part, true)
   }
 
   /** Runs the changes of others, when an owner is held up. */
@@ -146,10 +145,11 @@ export class Changes {
       unchanged = last !== undefined && isSame(before, last) ? unchanged + 1 : 0
       if (unchanged === MAX_UNCHANGED)
         throw new Refused(new NotDone('updated', tableNames(batch)), undefined)
-      const after = new Map(before)
-      const settle = batch.map((change) => decideNext(change, after))
-      if (isSame(before, after) || (await this.#write(batch, before, after))) {
-        for (const end of settle) end()
+      const { after, decided, alone } = decideAll(batch, before)
+      const changes = decided.map(({ change }) => change)
+      if (isSame(before, after) || (await this.#write(changes, before, after))) {
+        for (const { settle } of decided) settle()
+        for (const change of alone) await this.#runApart([change])
         return
       }
       last = before // another process was faster
@@ -168,8 +168,9 @@ export class Changes {
 
   /** Writes the new items. @returns false if an item is not as it was read */
   async #write(batch: readonly BatchedChange[], before: Items, after: Items): Promise<boolean> {
-    const rows = rowsOf(batch)
-    const steps = rows.flatMap((owned) => stepsOf(owned, before, after))
+    const steps = rowsOf(batch)
+      .flatMap((owned) => stepsOf(owned, before, after))
+      .toSorted((left, right) => Number(left.isAdd) - Number(right.isAdd))
     const ids = steps.map(({ id }) => ({ row: { id } }))
     const options = { isApart: this.#isApart, isGood: isComplete }
     const results = await this.#try(ids, steps, (calls) =>
@@ -221,64 +222,9 @@ export class Changes {
   }
 }
 
-/** Decides a change on the items that the changes before it leave. @returns settles it when they are on disk */
-function decideNext({ item, resolve, reject }: BatchedChange, items: Items): () => void {
-  const { rows, decide } = item
-  try {
-    const texts = decide(rows.map(({ id }) => items.get(id))) ?? []
-    for (const [at, { id }] of rows.entries()) {
-      const text = texts[at]
-      if (text !== undefined) items.set(id, text ?? undefined)
-    }
-    return () => resolve(undefined)
-  } catch (error) {
-    return () => reject(error)
-  }
-}
-
-/** A row with its owner. */
-interface OwnedRow {
-  readonly owner: string
-  readonly row: Row
-}
-
-/** The rows of changes, each once. All replicas have the same order: otherwise they could deadlock. */
-function rowsOf(batch: readonly BatchedChange[]): OwnedRow[] {
-  const rows = batch.flatMap(({ item: { owner, rows } }) => rows.map((row) => ({ owner, row })))
-  const byId = new Map(rows.map((owned) => [owned.row.id, owned]))
-  return [...byId.values()].sort((left, right) => (left.row.id < right.row.id ? -1 : 1))
-}
-
-/** The statements that change a row, or lock it as it is. Each returns a row if the item is as it was read. */
-function stepsOf(
-  { owner, row: { id, table, key } }: OwnedRow,
-  before: Items,
-  after: Items,
-): RowStep[] {
-  const { add, keep, update, remove } = table.sql
-  const [old, text] = [before.get(id), after.get(id)]
-  const step = (statement: Step['statement'], ...more: string[]) => ({
-    ...stepOf(statement, [owner, key, ...more]),
-    id,
-  })
-  if (old === undefined && text !== undefined) return [step(add, text)]
-  // Only a row can be locked: one is added, and nobody sees it.
-  if (old === undefined) return [step(add, 'null'), step(remove, 'null')]
-  if (text === undefined) return [step(remove, old)]
-  return [text === old ? step(keep, old) : step(update, text, old)]
-}
-
-function stepOf(statement: Step['statement'], values: readonly Key[]): Step {
-  return { statement, values: toCells(values) }
-}
-
 /** Whether each statement has returned a row. */
 function isComplete(results: readonly (readonly Cells[])[]): boolean {
   return results.every((rows) => rows.length === 1)
-}
-
-function isSame(left: Items, right: Items): boolean {
-  return [...left].every(([id, text]) => right.get(id) === text)
 }
 
 function tableNames(batch: readonly BatchedChange[]): string {

@@ -96,8 +96,8 @@ export function putOnAllNodes(table: string): Call {
   return [text, [table]]
 }
 
-/** Whether the server refuses an owner and a key as too long together. */
-export function isKeyTooLong(error: unknown): boolean {
+/** Whether the server refuses an entry of an index as too long: an owner, a key and values. */
+export function isEntryTooLong(error: unknown): boolean {
   return errorCode(error) === TOO_LARGE
 }
 

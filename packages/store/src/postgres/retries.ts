@@ -113,6 +113,11 @@ export function errorCode(error: unknown): string {
   return serverError(error)?.code ?? ''
 }
 
+/** The constraint or the unique index that refused a write. */
+export function constraintOf(error: unknown): string | undefined {
+  return serverError(error)?.constraint
+}
+
 /** The server's error: the error itself, or its cause. */
 function serverError(error: unknown): pg.DatabaseError | undefined {
   if (error instanceof pg.DatabaseError) return error

@@ -79,7 +79,9 @@ export class PostgresStore implements Database {
       table: tableOf(this.tables, table),
       key,
     }))
-    return this.#changes.add({ owner, rows, decide })
+    return this.#changes.add({ owner, rows, decide }).catch((error: unknown) => {
+      throw rows.reduce((refusal, { table }) => table.toRefusal(refusal), error)
+    })
   }
 
   counts(): Promise<Readonly<Record<string, number>>> {

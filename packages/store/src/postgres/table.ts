@@ -22,14 +22,16 @@ import {
 } from '../core/database.ts'
 import { toCells } from './cells.ts'
 import type { TableInfo } from './create-tables.ts'
-import { isKeyTooLong } from './dialect.ts'
+import { isEntryTooLong } from './dialect.ts'
 import { callsOf } from './pipeline.ts'
 import type { Pool } from './pool.ts'
 import { Reads } from './reads.ts'
 import { statements } from './sql.ts'
-import { NotDone, Writes } from './writes.ts'
+import { Uniqueness } from './uniqueness.ts'
+import { NotDone, type Write, Writes } from './writes.ts'
 
-const TOO_LONG = 'The owner and the key are together too long for the database'
+const TOO_LONG =
+  'The owner, the key and the values of an index are together too long for the database'
 /** A delete may fail this often because others create the item meanwhile. */
 const MAX_DELETES = 3
 /** So many that the owners of a ping are probably on different nodes. */
@@ -47,6 +49,7 @@ export class PostgresTable implements Table {
   readonly indexes: readonly StoredIndex[]
   readonly #pool: Pool
   readonly sql: ReturnType<typeof statements>
+  readonly #uniqueness: Uniqueness
   readonly #pingOwners: readonly string[]
   /** A table on all nodes is read from any, and can't be written while one is lost. */
   readonly #isOnAllNodes: boolean
@@ -61,6 +64,7 @@ export class PostgresTable implements Table {
     this.indexes = info.indexes.map(({ index }) => index)
     this.#pool = pool
     this.sql = statements(info)
+    this.#uniqueness = new Uniqueness(info)
     // Pings of replicas must not wait for each other.
     const pings = Array.from({ length: isSharded ? PING_OWNERS : 1 })
     this.#pingOwners = pings.map(() => `#ping#${randomUUID()}`)
@@ -78,9 +82,7 @@ export class PostgresTable implements Table {
 
   async create(owner: string, key: Key, text: string): Promise<string> {
     const write = { kind: 'create', owner, key, text, before: '' } as const
-    const stored = await this.#writes.add(write).catch((error: unknown) => {
-      throw isKeyTooLong(error) ? new HttpError(400, TOO_LONG) : error
-    })
+    const stored = await this.#write(write)
     return stored ?? text
   }
 
@@ -101,7 +103,19 @@ export class PostgresTable implements Table {
     key: Key,
     change: (text: string) => string | undefined,
   ): Promise<string | undefined> {
-    return this.#writes.add({ kind: 'update', owner, key, text: '', before: '', change })
+    const write = { kind: 'update', owner, key, text: '', before: '', change } as const
+    return this.#write(write)
+  }
+
+  /** Whether a write frees a value of a unique index: see `Uniqueness`. */
+  frees(before: string | undefined, after: string | undefined): boolean {
+    return this.#uniqueness.frees(before, after)
+  }
+
+  /** The error for the caller of a write that the server has refused. */
+  toRefusal(error: unknown): unknown {
+    if (isEntryTooLong(error)) return new HttpError(400, TOO_LONG)
+    return this.#uniqueness.toNotUnique(error)
   }
 
   find(owner: string, key: Key, deadline?: number): Promise<string | undefined> {
@@ -186,6 +200,12 @@ export class PostgresTable implements Table {
     if (typeof after === 'string') return `${after}\u0001`
     if (after === undefined) return this.key === 'text' ? '' : INT64_MIN
     return after === INT64_MAX ? null : after + 1n
+  }
+
+  #write(write: Write): Promise<string | undefined> {
+    return this.#writes.add(write).catch((error: unknown) => {
+      throw this.toRefusal(error)
+    })
   }
 
   #toKey(value: unknown): Key {

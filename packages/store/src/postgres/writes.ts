@@ -22,7 +22,7 @@ const CHARACTERS_OF_WRITE = 2048
 /** An update may fail this often though its row has not changed meanwhile. */
 const MAX_UNCHANGED = 3
 
-interface Write {
+export interface Write {
   readonly kind: 'create' | 'update' | 'delete'
   readonly owner: string
   readonly key: Key
@@ -258,12 +258,12 @@ export class Writes {
 }
 
 /** The others together, then the write refused first; one by one if it is not known. */
-function withoutFirst(
-  batch: readonly BatchedWrite[],
-  first: BatchedWrite | undefined,
-): (readonly BatchedWrite[])[] {
-  if (first === undefined) return batch.map((write) => [write])
-  return [batch.filter((write) => write !== first), [first]]
+export function withoutFirst<Item>(
+  batch: readonly Item[],
+  first: Item | undefined,
+): (readonly Item[])[] {
+  if (first === undefined) return batch.map((item) => [item])
+  return [batch.filter((item) => item !== first), [first]]
 }
 
 function partition<Item>(items: readonly Item[], has: (item: Item) => boolean): [Item[], Item[]] {
