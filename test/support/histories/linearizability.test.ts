@@ -1,5 +1,6 @@
 // Histories written by hand: the check must report each wrong one. Correct histories are checked wherever it is used.
 import t from 'tap'
+import { type Counted, type Lending, lendingViolations } from './lending-order.ts'
 import { type List, type Operation, type Write, violations } from './linearizability.ts'
 
 const write = (
@@ -96,4 +97,71 @@ t.test('many unknown outcomes do not slow down the check', async (t) => {
   t.match(violations([...open.flat(), list(20, 21, '3'), list(22, 23), list(24, 25, '3')]), [
     /<- wrong$/,
   ])
+})
+
+const lending = (
+  kind: Lending['kind'],
+  [start, end]: readonly [number, number],
+  key: string,
+  outcome: Lending['outcome'] = 'done',
+) => {
+  const [member = '', isbn = ''] = key.split('/')
+  return { kind, group: 1, member, isbn, start, end, outcome } as const
+}
+const counted = (
+  kind: Counted['kind'],
+  [start, end]: readonly [number, number],
+  key: string,
+  count: number,
+) => ({ kind, group: 1, key, start, end, count }) as const
+const five = ['1', '2', '3', '4', '5'].map((isbn) => lending('borrow', [0, 9], `ann/${isbn}`))
+
+const WRONG_LENDINGS: Record<string, (Lending | Counted)[]> = {
+  'a sixth book is lent': [...five, lending('borrow', [1, 9], 'ann/6')],
+  'the only copy is lent twice': [
+    lending('borrow', [0, 4], 'ann/1'),
+    lending('borrow', [1, 3], 'ben/1'),
+  ],
+  'a borrow is refused though nothing hinders it': [lending('borrow', [0, 1], 'ann/1', 'refused')],
+  'a borrow is lost': [lending('borrow', [0, 1], 'ann/1'), counted('open', [2, 3], 'ann', 0)],
+  'a borrow is done for the member only': [
+    lending('borrow', [0, 9], 'ann/1'),
+    counted('open', [1, 2], 'ann', 1),
+    counted('free', [3, 4], '1', 1),
+  ],
+  'an unknown borrow is done for the book only': [
+    lending('borrow', [0, Infinity], 'ann/1', 'unknown'),
+    counted('free', [1, 2], '1', 0),
+    counted('open', [3, 4], 'ann', 0),
+  ],
+  'a return is done for the member only': [
+    lending('borrow', [0, 1], 'ann/1'),
+    lending('return', [2, 9], 'ann/1'),
+    counted('open', [3, 4], 'ann', 0),
+    lending('borrow', [5, 6], 'ben/1', 'refused'),
+  ],
+  'a book is returned twice': [
+    lending('borrow', [0, 1], 'ann/1'),
+    lending('return', [2, 4], 'ann/1'),
+    lending('return', [3, 5], 'ann/1'),
+  ],
+}
+
+for (const [name, history] of Object.entries(WRONG_LENDINGS)) {
+  t.test(`the check sees that ${name}`, async (t) =>
+    t.match(lendingViolations(history), [/<- wrong$/m]),
+  )
+}
+
+t.test('the check of a library takes what simultaneous requests may do', async (t) => {
+  const right = [
+    ...five,
+    lending('borrow', [0, 20], 'ben/1', 'unknown'),
+    lending('return', [10, 12], 'ann/1'),
+    lending('borrow', [11, 13], 'ann/6'),
+    counted('open', [14, 15], 'ann', 5),
+    counted('free', [16, 17], '1', 1),
+    counted('free', [18, 19], '1', 0),
+  ]
+  t.strictSame(lendingViolations(right), [])
 })

@@ -1,16 +1,15 @@
-// Checks the answers to simultaneous requests for linearizability: does an order of the requests explain them?
-// See Herlihy and Wing, Linearizability, https://doi.org/10.1145/78969.78972. Each plant is checked separately.
+// Checks the answers to simultaneous requests for linearizability: does an order of the requests explain them? Each plant is
+// checked separately.
 
-/** The times of an operation, all from one clock. */
-interface Timed {
+import { type Model, OrderSearch, type Timed } from './order.ts'
+
+/** The times of an operation, and the owner of its items. */
+interface Owned extends Timed {
   readonly owner: string
-  readonly start: number
-  /** The time of the answer; Infinity without one, or if it leaves the effect open. */
-  readonly end: number
 }
 
 /** A create, an update or a delete of an item. An update adds a `+` to its name. */
-export interface Write extends Timed {
+export interface Write extends Owned {
   readonly kind: 'create' | 'update' | 'delete'
   readonly id: number
   /** The name of an item to create, or from the answer of an update. Creates with the same name are one request. */
@@ -20,19 +19,14 @@ export interface Write extends Timed {
 }
 
 /** The answer to a list: the names of all items, by id. */
-export interface List extends Timed {
+export interface List extends Owned {
   readonly kind: 'list'
   readonly plants: ReadonlyMap<number, string>
 }
 
 export type Operation = Write | List
-type State = string | undefined
-
-/** A possible course of events: the name of the plant, if there is one, and the open operations with an effect. */
-interface Candidate {
-  readonly state: State
-  readonly done: ReadonlySet<Operation>
-}
+/** The name of a plant; empty if there is none. */
+type State = string
 
 /**
  * Looks for an order in which each operation takes place between its start and its end.
@@ -47,7 +41,7 @@ export function violations(operations: readonly Operation[]): string[] {
     return [...ids].flatMap((id) => {
       if (id === undefined) return []
       const calls = [...(writes.get(id) ?? []), ...lists]
-      const wrong = firstViolation(id, calls)
+      const wrong = new OrderSearch(plantModel(id)).firstViolation(calls)
       if (wrong === undefined) return []
       const history = calls
         .filter((call) => call.start <= wrong.end)
@@ -60,98 +54,31 @@ export function violations(operations: readonly Operation[]): string[] {
   })
 }
 
-/** The first operation whose end leaves no candidate. */
-function firstViolation(id: number, operations: readonly Operation[]): Operation | undefined {
-  const events = operations.flatMap((operation) => [
-    { operation, at: operation.start, isEnd: false },
-    { operation, at: operation.end, isEnd: true },
-  ])
-  events.sort((left, two) => left.at - two.at || Number(left.isEnd) - Number(two.isEnd))
-  const open = new Set<Operation>()
-  let candidates: Candidate[] = [{ state: undefined, done: new Set() }]
-  for (const { operation, at, isEnd } of events) {
-    if (at === Infinity) break // nobody knows which of the other operations were done
-    if (isEnd) {
-      candidates = complete(operation, id, candidates, open)
-      open.delete(operation)
-      if (candidates.length === 0) return operation
-    } else {
-      open.add(operation)
-      candidates = candidates.map(({ state, done }) => arrive(id, state, done, [operation]))
-    }
+function plantModel(id: number): Model<Operation> {
+  return {
+    initial: '',
+    isRead: (operation) => operation.kind === 'list' || operation.outcome === 'refused',
+    fits: (operation, state) =>
+      operation.kind === 'list'
+        ? (operation.plants.get(id) ?? '') === state
+        : fits(operation, state),
+    after: (operation, state) => (operation.kind === 'list' ? state : after(operation, state)),
   }
-  return undefined
 }
 
-/** The shortest candidates in which an operation is done. Other open operations may be done before it. */
-function complete(
-  operation: Operation,
-  id: number,
-  candidates: readonly Candidate[],
-  open: ReadonlySet<Operation>,
-) {
-  const kept: Candidate[] = []
-  const tried: Candidate[] = []
-  const queue = [...candidates]
-  for (const candidate of queue) {
-    if (tried.some((earlier) => isNoWorse(earlier, candidate))) continue
-    tried.push(candidate)
-    const { state, done } = candidate
-    if (done.has(operation)) {
-      kept.push({ state, done: done.difference(new Set([operation])) })
-      continue
-    }
-    const next = [...open].filter(
-      (call) => !isRead(call) && !done.has(call) && fits(call, id, state),
-    )
-    queue.push(
-      ...next.map((call) => arrive(id, after(call, state), new Set([...done, call]), open)),
-    )
-  }
-  return kept
-}
-
-/** Whether a candidate can continue in all ways of another one. */
-function isNoWorse(candidate: Candidate, second: Candidate): boolean {
-  const extra = [...candidate.done.difference(second.done)]
-  const missing = [...second.done.difference(candidate.done)]
-  return (
-    candidate.state === second.state &&
-    extra.every(isRead) &&
-    missing.every(({ end }) => end === Infinity)
-  )
-}
-
-/** A candidate at a state. All open reads that fit the state are done at once: waiting would gain nothing. */
-function arrive(
-  id: number,
-  state: State,
-  done: ReadonlySet<Operation>,
-  open: Iterable<Operation>,
-): Candidate {
-  const reads = [...open].filter((call) => isRead(call) && fits(call, id, state))
-  return { state, done: new Set([...done, ...reads]) }
-}
-
-function isRead(operation: Operation): boolean {
-  return operation.kind === 'list' || operation.outcome === 'refused'
-}
-
-/** Whether the answer of an operation is right in a state. */
-function fits(operation: Operation, id: number, state: State): boolean {
-  if (operation.kind === 'list') return operation.plants.get(id) === state
-  const { kind, name, outcome } = operation
+/** Whether the answer of a write is right in a state. */
+function fits({ kind, name, outcome }: Write, state: State): boolean {
+  const [isThere, isDone] = [state !== '', outcome === 'done']
   if (outcome === 'unknown') return true
-  if (kind === 'delete') return (state !== undefined) === (outcome === 'done')
-  if (kind === 'update')
-    return outcome === 'done' ? state !== undefined && `${state}+` === name : state === undefined
-  return (state === undefined || state === name) === (outcome === 'done')
+  if (kind === 'delete') return isThere === isDone
+  if (kind === 'update') return isDone ? isThere && `${state}+` === name : !isThere
+  return (!isThere || state === name) === isDone
 }
 
-function after(operation: Operation, state: State): State {
-  if (operation.kind === 'list') return state
-  if (operation.kind === 'update') return state && `${state}+`
-  return operation.kind === 'delete' ? undefined : (state ?? operation.name)
+function after({ kind, name = '' }: Write, state: State): State {
+  if (kind === 'delete') return ''
+  if (kind === 'update') return state && `${state}+`
+  return state || name
 }
 
 function describe(operation: Operation, id: number): string {

@@ -5,14 +5,14 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { startRelay } from '../postgres/relay.ts'
 import type { Server } from '../postgres/server.ts'
-import { startService } from '../processes/programs.ts'
+import { MAIN, startService } from '../processes/programs.ts'
 
-/** Starts replicas of the tests' product at the same time. They end with the test. */
-export async function startReplicas(t: Test, count: number, url: string) {
+/** Starts replicas of the tests' product, or of another one, at the same time. They end with the test. */
+export async function startReplicas(t: Test, count: number, url: string, command = MAIN) {
   const environment = { DATABASE_URL: url }
   return Promise.all(
     Array.from({ length: count }, async () => {
-      let service = await startService(t, environment)
+      let service = await startService(t, environment, command)
       const send = (signal: NodeJS.Signals) => {
         if (service.child.kill(signal)) return
         throw new Error(
@@ -28,7 +28,7 @@ export async function startReplicas(t: Test, count: number, url: string) {
           send('SIGKILL')
           await once(service.child, 'exit')
           await delay(milliseconds)
-          service = await startService(t, environment)
+          service = await startService(t, environment, command)
         },
         /** Stops the process for some milliseconds. */
         pause: async (milliseconds: number) => {

@@ -193,7 +193,7 @@ const EXPECTED = [0, 200, 204, 404, 409, 503]
 const LOST = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE']
 
 /** Makes a request. Its connection may be lost: then the status is 0. */
-async function ask(port: number, request: Call): Promise<{ status: number; json: unknown }> {
+export async function ask(port: number, request: Call): Promise<{ status: number; json: unknown }> {
   const where = `${request.method ?? 'GET'} ${request.path}`
   const answered = send(port, request).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && LOST.includes(String(error.code))))

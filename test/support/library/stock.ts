@@ -8,7 +8,7 @@ import { range } from '../stores/store-engines.ts'
 import { LIBRARY } from './library.ts'
 import { product } from './product.ts'
 
-type Database = StoreOptions['database']
+export type Database = StoreOptions['database']
 
 /** Fewer copies than members want, and more books than a member may have. */
 export const COPIES = 3

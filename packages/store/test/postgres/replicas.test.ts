@@ -5,6 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { call } from '../../../../test/support/servers/start-product.ts'
+import { lendingViolations } from '../../../../test/support/histories/lending-order.ts'
+import {
+  addGroups,
+  type LendingRequest,
+  lendOver,
+  runLending,
+} from '../../../../test/support/histories/simultaneous-lending.ts'
+import { fillLibrary } from '../../../../test/support/library/stock.ts'
 import { type Operation, violations } from '../../../../test/support/histories/linearizability.ts'
 import {
   type Caller,
@@ -100,6 +108,8 @@ async function check(
   return history.statuses
 }
 
+/** The groups of books in the library. */
+const GROUPS = 4000
 const ANSWERS = [200, 204, 404, 409]
 
 t.test('several replicas answer as one process would', { timeout: 0 }, async (t) => {
@@ -122,6 +132,34 @@ t.test(
       const cluster = { replicas, relay, server: server ?? fail() }
       const statuses = await check(t, seed, () => runFaults(cluster, seed, SECONDS))
       for (const status of [200, 404, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
+    }
+  },
+)
+
+t.test(
+  'changes of several items answer as in one process, also while replicas and the server crash',
+  { timeout: 0, skip: server === undefined || !isLong },
+  async (t) => {
+    const cluster = { server: server ?? fail(), url: await (server ?? fail()).createDatabase() }
+    const token = await fillLibrary({ url: cluster.url })
+    await addGroups({ url: cluster.url }, GROUPS)
+    const relay = await startRelay(t, cluster.url)
+    const library = [process.execPath, 'test/support/library/main.ts']
+    const replicas = await startReplicas(t, 3, relay.url, library)
+    const ask = (request: LendingRequest, client: number) =>
+      lendOver((replicas[client % 3] ?? fail()).port, token, request)
+    let first = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      const seed = SEED + round
+      t.comment(`SEED=${seed}`)
+      const over = new AbortController()
+      const [operations] = await Promise.all([
+        runLending(ask, { seed, groups: [first, GROUPS], isOver: () => over.signal.aborted }),
+        runFaults({ ...cluster, replicas, relay }, seed, SECONDS).finally(() => over.abort()),
+      ])
+      first = 1 + Math.max(...operations.map(({ group }) => group))
+      t.comment({ operations: operations.length, groups: first })
+      t.strictSame(lendingViolations(operations), [])
     }
   },
 )
