@@ -211,7 +211,7 @@ export interface operations {
 /** The validated parts of a request. */
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
 /** The answer of a method. */
-export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
+export type Result<Id extends keyof operations> = ResultOf<operations[Id], Id>;
 export const contract: CompiledContract<components, operations, 'bearerAuth'> = {
   file: import.meta.resolve('../openapi.yaml'),
   generated: import.meta.filename,

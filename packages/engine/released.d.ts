@@ -207,6 +207,7 @@ interface Example {
   readonly isEvent?: true
 }
 type ExtraNames<Operations, Methods> = Exclude<keyof Methods, keyof Operations>
+type Failures = 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 511
 type Faults<Items extends ItemsAt, Returned> =
   Returned extends Written<infer New, unknown>
     ? [New] extends [never]
@@ -484,6 +485,36 @@ type RangedType<Described> = Described extends {
     ? undefined
     : string
   : undefined
+type Redirects = 300 | 301 | 302 | 303 | 304 | 305 | 307 | 308
+type Refusals =
+  | 400
+  | 401
+  | 402
+  | 403
+  | 404
+  | 405
+  | 406
+  | 407
+  | 408
+  | 409
+  | 410
+  | 411
+  | 412
+  | 413
+  | 414
+  | 415
+  | 416
+  | 417
+  | 421
+  | 422
+  | 423
+  | 424
+  | 425
+  | 426
+  | 428
+  | 429
+  | 431
+  | 451
 type RefusedMethods<Operations, Methods> = {
   readonly [_ in ExtraNames<Operations, Methods>]?: 'The contract has no operation of this name'
 }
@@ -493,6 +524,7 @@ interface RefusedOperation {
   readonly path: string
   readonly fault: string
 }
+type Registered = Successes | Redirects | Refusals | Failures
 interface Removed {
   readonly [REMOVED]: true
 }
@@ -529,10 +561,10 @@ type Response = Readonly<Record<string, ResponseMedia>>
 interface ResponseMedia extends Pick<Media, 'kind' | 'schema'> {
   readonly events?: true
 }
-export type ResultOf<Operation> = Operation extends {
+export type ResultOf<Operation, Id extends string = never> = Operation extends {
   responses: infer Responses
 }
-  ? Results<Responses>
+  ? Results<Responses> | Undeclared<Results<Responses>['status'], Id>
   : never
 type Results<Responses> = {
   [Key in keyof Responses]: {
@@ -561,7 +593,7 @@ interface ServerEvent<Data> {
 type Service<Operations> = {
   [Id in keyof Operations]: (
     request: RequestOf<Operations[Id]>,
-  ) => Promise<ResultOf<Operations[Id]>>
+  ) => Promise<ResultOf<Operations[Id], Id & string>>
 }
 type ServiceClass<Operations, Methods> = Partial<Service<Operations>> &
   ([ExtraNames<Operations, Methods>] extends [never]
@@ -623,6 +655,7 @@ type StoredItems<Items extends ItemsAt> = {
   readonly [Name in keyof Items]: Items[Name] extends ItemAt<infer Item> ? Item | undefined : never
 }
 type Success = StatusesInClass<'2' | '3'> | '2XX' | '3XX'
+type Successes = 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226
 type Template =
   | string
   | number
@@ -636,6 +669,22 @@ type Template =
 type Text = `text/${string}` | `application/${'xml' | 'yaml' | 'x-yaml'}` | `${string}+xml`
 type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value : never
 type TokenType = 'bearer' | 'apiKey'
+type Undeclared<Declared, Id extends string> = {
+  readonly [Status in Exclude<Registered, Declared>]: Id extends unknown
+    ? UndeclaredResult<
+        Status,
+        `the contract declares no ${Status}: add it to the responses of ${Id}`
+      >
+    : never
+}[Exclude<Registered, Declared>]
+type UndeclaredResult<Status, Message extends string> = {
+  readonly [_ in Message]: never
+} & {
+  readonly status: Status
+  readonly type?: unknown
+  readonly headers?: unknown
+  readonly body?: unknown
+}
 type UniqueValues<Item, Indexes> = {
   [Name in keyof Indexes]: Indexes[Name] extends {
     readonly unique: true

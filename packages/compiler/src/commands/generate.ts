@@ -63,7 +63,7 @@ ${types}
 /** The validated parts of a request. */
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
 /** The answer of a method. */
-export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
+export type Result<Id extends keyof operations> = ResultOf<operations[Id], Id>;
 export const contract: CompiledContract<components, operations, ${schemes}> = {
   file: import.meta.resolve(${from(file)}),
   generated: import.meta.filename,

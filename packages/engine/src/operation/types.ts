@@ -1,6 +1,7 @@
 // The types of a service's methods, made from the generated types of the contract.
 import type { Mark } from '../contract/compiled.ts'
 import type { MethodLog } from './input/method-request.ts'
+import type { Undeclared } from './undeclared.ts'
 import type { JsonText } from '../http/json.ts'
 
 /**
@@ -40,6 +41,7 @@ export interface RequestOf<Operation> {
 
 /**
  * The answer of a method: a status declared by the contract, with its headers and its body.
+ * @template Id of the operation. With it TypeScript names a status that the contract does not declare
  * @example
  * ```ts
  * import type { operations } from './contract.gen.ts'
@@ -48,15 +50,17 @@ export interface RequestOf<Operation> {
  * export const result: ResultOf<operations['getNote']> = { status: 200, body: { text: 'Buy milk' } }
  * ```
  */
-export type ResultOf<Operation> = Operation extends { responses: infer Responses }
-  ? Results<Responses>
+export type ResultOf<Operation, Id extends string = never> = Operation extends {
+  responses: infer Responses
+}
+  ? Results<Responses> | Undeclared<Results<Responses>['status'], Id>
   : never
 
 /** A method for each operation of a contract, named by its operationId. */
 export type Service<Operations> = {
   [Id in keyof Operations]: (
     request: RequestOf<Operations[Id]>,
-  ) => Promise<ResultOf<Operations[Id]>>
+  ) => Promise<ResultOf<Operations[Id], Id & string>>
 }
 
 // Requests:

@@ -73,6 +73,9 @@ t.test('a problem is sent in the form of RFC 9457', async (t) => {
   t.match(await answer(), [500], 'a problem that its schema refuses')
 })
 
+const undeclared = (status: number) =>
+  new RegExp(`the contract declares no ${status}: add it to the responses of borrowBook`)
+
 /** Code behind `return` in `borrowBook`, and a part of the error of tsc; none where it compiles. */
 const RETURNED: readonly (readonly [code: string, error?: RegExp])[] = [
   ["problem(409, 'Not now')"],
@@ -83,6 +86,16 @@ const RETURNED: readonly (readonly [code: string, error?: RegExp])[] = [
   ["problem(422, 'Not so')", /'detail' is missing/],
   ["problem(422, 'Not so', reason)", /'detail' is optional/],
   ["problem(403, 'Not yours')", /'Problem<403, "Not yours">' is not assignable/],
+  ["refusal(404, 'No such book')", undeclared(404)],
+  ["problem(404, 'No such book')", undeclared(404)],
+  ["problem(404, 'No such book', 'It was sold')", undeclared(404)],
+  ["reason === undefined ? problem(409, 'Not now') : refusal(404, reason)", undeclared(404)],
+  ["{ status: 404, body: { error: 404, message: 'No such book' } }", undeclared(404)],
+  ["{ status: 201, headers: {}, body: { title: 'Moss' } }", undeclared(201)],
+  ["{ status: 201, headers: { Location: '/moss' }, body: 'Moss' }", undeclared(201)],
+  ['{ status: 204 }', undeclared(204)],
+  ["{ status: 200, body: { name: 'Moss' } }", /'name' does not exist/],
+  ['{ status: 200 }', /'body' is missing/],
 ]
 
 t.test('a result compiles where the contract describes it', async (t) => {
@@ -94,14 +107,29 @@ t.test('a result compiles where the contract describes it', async (t) => {
     writeFileSync(file, program(code))
     return file
   })
-  const faults = faultsOf([generated, ...files], folder)
+  const product = join(folder, 'product.ts')
+  writeFileSync(product, PRODUCT)
+  const faults = faultsOf([generated, ...files, product], folder)
   for (const [index, [code, error]] of RETURNED.entries()) {
     const shown = faults.filter((fault) => fault.startsWith(`${index}.ts: `))
     if (error === undefined) t.strictSame(shown, [], code)
     else t.match(shown.join('\n'), error, code)
   }
   t.notOk(faults.some((fault) => fault.startsWith('contract')))
+  const ofProduct = faults.filter((fault) => fault.startsWith('product.ts: '))
+  t.match(ofProduct.join('\n'), undeclared(404), 'of a method without a type')
 })
+
+/** A product with a method that names no type. */
+const PRODUCT = `import { defineProduct, refusal } from '@plant-store/engine'
+import { contract } from './contract.gen.ts'
+
+export const product = defineProduct({
+  name: 'library',
+  contract,
+  services: () => [{ borrowBook: async () => refusal(404, 'No such book') }],
+})
+`
 
 /** A class whose method returns some code. */
 function program(code: string): string {
