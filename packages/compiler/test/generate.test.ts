@@ -126,7 +126,7 @@ declare const doesMore: PlantService & typeof doesOther
     const table: Snippets = [
       [keeps('Plant', 'int64'), ''],
       [keeps('Garden', 'int64'), '"Garden"'],
-      [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
+      [keeps('Plant', 'text'), "'bigint' is not assignable to type 'string'"],
       [
         'export const product = defineProduct({ name: "plants", contract, services: () => [service] })',
         '',
