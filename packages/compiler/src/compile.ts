@@ -8,13 +8,8 @@ import {
   type ProductHooks,
   StartupError,
 } from '@plant-store/engine/for-compiler'
-import {
-  type Diagnostic,
-  type DiagnosticList,
-  Diagnostics,
-  toLine,
-  toLines,
-} from './read/diagnostics.ts'
+import { toLine, toLines } from './read/diagnostic-lines.ts'
+import { type Diagnostic, type DiagnosticList, Diagnostics } from './read/diagnostics.ts'
 import { readProviders } from './operations/credentials.ts'
 import { readOpenApi } from './read/document.ts'
 import {

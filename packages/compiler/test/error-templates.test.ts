@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { inspect } from '../src/compile.ts'
 import { dryRun } from '../src/commands/draft.ts'
-import { toLine } from '../src/read/diagnostics.ts'
+import { toLine } from '../src/read/diagnostic-lines.ts'
 import type { ErrorFormat } from '../../engine/src/contract/compiled.ts'
 import type { Template } from '../../engine/src/contract/error-templates.ts'
 import type { ProductHooks } from '../../engine/src/contract/product-hooks.ts'

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { inspect } from '../../../test/support/inner/compiler.ts'
 import { contract } from '../../../test/support/contracts/serve-contract.ts'
-import { toLine } from '../src/read/diagnostics.ts'
+import { toLine } from '../src/read/diagnostic-lines.ts'
 import { codeOf, sentenceOf } from '../src/sentences/sentences.ts'
 import { ORDINARY } from './ordinary.ts'
 

@@ -1,7 +1,7 @@
 // Each error and warning about a document has a code and values. Its sentence is made at the end, and no program reads it.
 import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { toLines } from '../src/read/diagnostics.ts'
+import { toLines } from '../src/read/diagnostic-lines.ts'
 import { OF_BODIES } from '../src/sentences/of-bodies.ts'
 import { OF_DOCUMENTS } from '../src/sentences/of-documents.ts'
 import { OF_OPERATIONS } from '../src/sentences/of-operations.ts'

@@ -1,7 +1,8 @@
 // Serves the operations without errors of a document: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
 import { adviseWithout, inspect } from '../compile.ts'
 import { examplesOf } from '../operations/examples.ts'
-import { type Diagnostic, toLine, toLines } from '../read/diagnostics.ts'
+import { toLine, toLines } from '../read/diagnostic-lines.ts'
+import type { Diagnostic } from '../read/diagnostics.ts'
 import {
   type Compiled,
   type Contract,
