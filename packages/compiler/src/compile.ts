@@ -8,7 +8,7 @@ import {
   type ProductHooks,
   StartupError,
 } from '@plant-store/engine/for-compiler'
-import { toLine, toLines } from './read/diagnostic-lines.ts'
+import { toLines, toWarningLines } from './read/diagnostic-lines.ts'
 import { type Diagnostic, type DiagnosticList, Diagnostics } from './read/diagnostics.ts'
 import { readProviders } from './operations/credentials.ts'
 import { readOpenApi } from './read/document.ts'
@@ -126,10 +126,10 @@ function concernsOnly({ operations }: Diagnostic, leftOut: ReadonlySet<string>):
 }
 
 /**
- * A line for product.ts that leaves out the operations with errors.
+ * The code for product.ts that leaves out the operations with errors.
  * @returns undefined if that would be none or all of them, or an error concerns the whole document
  */
-export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'names'>) {
+export function withoutCode({ errors, names }: Pick<Inspected, 'errors' | 'names'>) {
   const refused = new Set<string>()
   for (const { operations } of errors) {
     if (operations === null) return undefined
@@ -138,7 +138,7 @@ export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'nam
   const inOrder = [...names].filter(([operation]) => refused.has(operation))
   if (inOrder.length === 0 || inOrder.length === names.size) return undefined
   const quoted = inOrder.map(([, name]) => stringCode(name))
-  return `to serve the other operations, write into product.ts: without: [${quoted.join(', ')}],`
+  return `without: [${quoted.join(', ')}],`
 }
 
 /**
@@ -160,10 +160,12 @@ export function accept(
   { compiled, errors, warnings, names }: Inspected,
   warn?: (line: string) => void,
 ): Compiled {
-  if (errors.length > 0 || compiled === undefined)
-    throw new StartupError(
-      [...toLines(errors), adviseWithout({ errors, names }) ?? []].flat().join('\n'),
-    )
-  for (const warning of warnings) warn?.(`warning: ${toLine(warning)}`)
+  if (errors.length > 0 || compiled === undefined) {
+    const without = withoutCode({ errors, names })
+    const advice = `to serve the other operations, write into product.ts: ${without}`
+    const lines = [...toLines(errors), ...(without === undefined ? [] : [advice])]
+    throw new StartupError(lines.join('\n'))
+  }
+  for (const line of toWarningLines(warnings)) warn?.(line)
   return compiled
 }

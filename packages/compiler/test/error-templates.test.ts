@@ -308,7 +308,7 @@ t.test('such an operation is served, and the dry run shows the template', async 
     'code: { type: string }, errors: { type: array, items: { type: string } }',
   )
   const lines = await dryRun(fileOf(t, yaml(schema, '4XX')))
-  t.match(lines, ['GET /x/{n}: served with a warning'])
+  t.match(lines, ['GET /x/{n}: served'])
   t.match(
     lines.join('\n'),
     "the service writes this error as { code: '$code', errors: ['$message'] }: an errorBody in product.ts may write another body",

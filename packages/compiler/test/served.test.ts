@@ -1,7 +1,8 @@
 // Tests each line of packages/compiler/SERVED.md: how a construct of OpenAPI 3.1 is served, and its diagnostic.
 import t, { type Test } from 'tap'
-import { compile } from '../../../test/support/inner/compiler.ts'
+import { compile, inspect } from '../../../test/support/inner/compiler.ts'
 import { boot, contract, type Served } from '../../../test/support/contracts/serve-contract.ts'
+import { toLine } from '../src/read/diagnostic-lines.ts'
 import { CONSTRUCTS, TABLE } from './constructs/all.ts'
 
 t.test('the table has a line for each construct that is tested, and no other', async (t) => {
@@ -32,14 +33,12 @@ async function isTold(
 ): Promise<void> {
   const sources = { 'openapi.yaml': contract(yaml), ...files }
   const folder = t.testdir(sources)
-  const warnings: string[] = []
-  const fault = await compile(`${folder}/openapi.yaml`, product, (line) =>
-    warnings.push(line),
-  ).then(() => '', String)
-  const reported = (isRefused ? fault.split('\n') : warnings).find((candidate) =>
-    candidate.includes(told),
-  )
-  t.ok(reported, told, { fault, warnings })
+  const file = `${folder}/openapi.yaml`
+  const lines = isRefused
+    ? (await compile(file, product).then(() => '', String)).split('\n')
+    : (await inspect(file, product ?? {})).warnings.map(toLine)
+  const reported = lines.find((candidate) => candidate.includes(told))
+  t.ok(reported, told, { lines })
   if (!isRefused) return
   for (const [file, text] of Object.entries(sources)) {
     const line = text.split('\n').findIndex((row) => row.endsWith('# here')) + 1

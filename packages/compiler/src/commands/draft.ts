@@ -1,8 +1,9 @@
 // Serves the operations without errors of a document: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
-import { adviseWithout, inspect } from '../compile.ts'
+import { inspect, type Inspected, withoutCode } from '../compile.ts'
 import { examplesOf } from '../operations/examples.ts'
-import { toLine, toLines } from '../read/diagnostic-lines.ts'
+import { toLine, toLines, toWarningLines } from '../read/diagnostic-lines.ts'
 import type { Diagnostic } from '../read/diagnostics.ts'
+import { type Code, codeOf } from '../sentences/sentences.ts'
 import {
   type Compiled,
   type Contract,
@@ -71,26 +72,41 @@ function addressOf(
 /**
  * Says how each operation of a document would be served.
  * @param refsWithin the widest folder of its other files
- * @returns lines: the operations, warnings, errors, and how many operations are served
+ * @returns lines: the operations, warnings, errors; and how many operations are served, with advice for the rest
  */
 export async function dryRun(file: string, refsWithin?: string): Promise<string[]> {
   const { names, errors, warnings } = await inspect(file, undefined, refsWithin)
   const operations = [...names.keys()]
-  const advice = adviseWithout({ errors, names })
   const isRefused = (operation: string) => errors.some((error) => concerns(error, operation))
-  const hasWarning = (operation: string) => warnings.some((warning) => concerns(warning, operation))
+  const changes = warnings.filter(({ finding }) => !ADDITIONS.has(codeOf(finding)))
+  const changed = new Set(changes.flatMap((warning) => warning.operations ?? []))
   const lines = operations.map((operation) => {
     if (isRefused(operation)) return `${operation}: refused`
-    return `${operation}: ${hasWarning(operation) ? 'served with a warning' : 'served'}`
+    return `${operation}: ${changed.has(operation) ? 'served with a warning' : 'served'}`
   })
   const served = operations.filter((operation) => !isRefused(operation))
+  const answer = `${served.length} of ${operations.length} operations are served`
   return [
     ...lines,
-    ...warnings.map((warning) => `warning: ${toLine(warning)}`),
+    ...toWarningLines(warnings),
     ...toLines(errors).map((line) => `refused: ${line}`),
-    ...(advice === undefined ? [] : [advice]),
-    `${served.length} of ${operations.length} operations are served`,
+    errors.length === 0 ? answer : `${answer}: ${adviceFor({ errors, names })}`,
   ]
+}
+
+/** The codes of warnings about a name or an error that the service adds: the operation is served as it is described. */
+const ADDITIONS: ReadonlySet<string> = new Set<Code>([
+  'id-absent',
+  'status-undescribed',
+  'error-undescribed',
+  'error-templated',
+])
+
+/** What to write for the operations that are refused. */
+function adviceFor(inspected: Pick<Inspected, 'errors' | 'names'>): string {
+  const without = withoutCode(inspected)
+  const mend = 'for the rest, mend what is refused above'
+  return without === undefined ? mend : `${mend}; until then write into product.ts: ${without}`
 }
 
 function concerns({ operations }: Diagnostic, operation: string): boolean {

@@ -10,6 +10,7 @@ import { isObject } from '@plant-store/json-schema'
 import type { Finding } from '../sentences/sentences.ts'
 import { stringCode } from './printing.ts'
 import { deref, usableEntries } from '../read/references.ts'
+import { isNear } from '../read/spelling.ts'
 import type { Compilation } from '../schemas/schemas.ts'
 
 type Alternative = Readonly<Record<string, string[]>>
@@ -72,13 +73,15 @@ function providerAddresses({ components }: Compilation['root']): Field[] {
 }
 
 /** With more schemes than these, an error does not list them. */
-const MAX_PROPOSALS = 3
+const MAX_LISTED = 3
 
 function unknownScheme({ root }: Compilation, name: string): Finding {
   const names = Object.keys(root.components?.securitySchemes ?? {})
-  const isEasy = names.length > 0 && names.length <= MAX_PROPOSALS
-  if (!isEasy) return { code: 'scheme-unknown', name }
-  return { code: 'scheme-misspelt', name, meant: names.join(' or ') }
+  const meant = names.filter((candidate) => isNear(name, candidate))
+  if (meant.length > 0) return { code: 'scheme-misspelt', name, meant: meant.join(' or ') }
+  const isEasy = names.length > 0 && names.length <= MAX_LISTED
+  if (isEasy) return { code: 'scheme-absent', name, names: names.join(', ') }
+  return { code: 'scheme-unknown', name }
 }
 
 function checkScopes(

@@ -168,16 +168,14 @@ function addWarning(warnings: Map<string, Diagnostic>, warning: Diagnostic): voi
     warnings.set(identity, warning)
     return
   }
-  const operations = union(first.operations, warning.operations)
+  const operations = unionOf([first.operations, warning.operations])
   warnings.set(identity, { ...first, count: first.count + 1, operations })
 }
 
-function union(
-  left: Diagnostic['operations'],
-  right: Diagnostic['operations'],
-): Diagnostic['operations'] {
-  if (left === null || right === null) return null
-  return [...new Set([...left, ...right])]
+/** The operations of several diagnostics; null if one of them is about the whole document. */
+export function unionOf(lists: readonly Diagnostic['operations'][]): Diagnostic['operations'] {
+  const limited = lists.filter((operations) => operations !== null)
+  return limited.length < lists.length ? null : [...new Set(limited.flat())]
 }
 
 function byPosition(left: Diagnostic, right: Diagnostic): number {

@@ -78,7 +78,8 @@ export async function readOpenApi(
       baseUrl: findBaseUrl(bundle === null ? main.yaml : parseDocument(bundle)),
     }
   } catch (error) {
-    const message = error instanceof StartupError ? error.message : `${file}: ${reasonOf(error)}`
+    const message =
+      error instanceof StartupError ? error.message : `${relative('', file)}: ${reasonOf(error)}`
     throw new UnreadableDocument(message, [...resolver.getFiles()])
   }
 }

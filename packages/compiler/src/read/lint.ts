@@ -5,6 +5,8 @@ import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import type { NormalizedNodeType } from '@redocly/openapi-core/lib/types/index.js'
 import type { UserContext } from '@redocly/openapi-core/lib/walk.js'
 import { isObject } from '@plant-store/json-schema'
+import { nameOf } from './source-locations.ts'
+import { isNear } from './spelling.ts'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
 
@@ -106,10 +108,10 @@ const pointerOf = ({ location: [first] }: NormalizedProblem) => first?.pointer ?
 
 /** Whether an unknown field can be ignored: it means nothing elsewhere, and is probably not misspelt. */
 function isWithoutMeaning(problem: NormalizedProblem): boolean {
-  const { suggest } = problem
-  const [name = ''] = pointerOf(problem).split('/').slice(-1)
-  const meant = suggest[0] ?? name
-  return FOR_PEOPLE.test(meant) || (suggest.length === 0 && !MEANINGFUL.has(name))
+  const [token = ''] = pointerOf(problem).split('/').slice(-1)
+  const name = nameOf(token)
+  const meant = problem.suggest.find((suggested) => isNear(name, suggested))
+  return FOR_PEOPLE.test(meant ?? name) || (meant === undefined && !MEANINGFUL.has(name))
 }
 
 type Properties = Types[string]['properties']

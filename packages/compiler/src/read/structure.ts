@@ -2,7 +2,9 @@
 import { lint, type NormalizedProblem } from '@redocly/openapi-core'
 import type { Diagnostics } from './diagnostics.ts'
 import { checkingConfig, problemsOf } from './lint.ts'
-import type { File } from './source-locations.ts'
+import { resolveIn } from './references.ts'
+import { type File, nameOf } from './source-locations.ts'
+import { isNear } from './spelling.ts'
 import type { FileResolver } from './yaml-files.ts'
 
 export async function checkStructure(
@@ -17,19 +19,33 @@ export async function checkStructure(
     reportProblem(problem, isIgnored, main, diagnostics)
 }
 
+/** The rule about references, which the bundler checks, too. */
+const UNRESOLVED = 'no-unresolved-refs'
+
 export function reportProblem(
   problem: NormalizedProblem,
   isIgnored: boolean,
   file: File,
   diagnostics: Diagnostics,
 ): void {
-  const { ruleId, location, message, suggest, severity } = problem
+  const { ruleId, location, message, severity } = problem
   const pointer = location[0]?.pointer ?? ''
-  const isReference = ruleId === 'no-unresolved-refs' || ruleId === 'bundler'
+  const isReference = ruleId === UNRESOLVED || ruleId === 'bundler'
   const key = isReference ? '/$ref' : ''
   const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + key }
-  const finding = { rule: ruleId, message: message.replaceAll('\n', ' '), meant: suggest[0] }
+  const rule = isReference ? UNRESOLVED : ruleId
+  const meant = nameMeant(problem, file)
+  const finding = { rule, message: message.replaceAll('\n', ' '), meant }
   const isServed = /^#\/((paths|components)\/.*|[^/]+)$/.test(place.pointer)
   const isError = severity === 'error' && !(isServed && isIgnored)
-  diagnostics.add(place, finding, isError, suggest.length > 0)
+  diagnostics.add(place, finding, isError, meant !== undefined)
+}
+
+/** The linter's suggestion for a key or a value, if it is near. */
+function nameMeant({ location: [first], suggest }: NormalizedProblem, file: File) {
+  const pointer = first?.pointer ?? '#/'
+  const [key = ''] = pointer.split('/').slice(-1)
+  const written =
+    first?.reportOnKey === true ? nameOf(key) : resolveIn<unknown>(file.parsed, { $ref: pointer })
+  return suggest.find((name) => isNear(String(written), name))
 }

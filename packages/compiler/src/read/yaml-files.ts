@@ -11,7 +11,7 @@ import {
   visit,
 } from 'yaml'
 import { StartupError } from '@plant-store/engine/for-compiler'
-import { sentenceOf } from '../sentences/sentences.ts'
+import { type Finding, sentenceOf } from '../sentences/sentences.ts'
 import { moveRefsIntoAllOf } from './keywords-beside-ref.ts'
 import { isUrl, type Reach } from './reach.ts'
 import { decode } from './references.ts'
@@ -44,7 +44,10 @@ export class FileResolver extends BaseResolver {
   override async loadExternalRef(path: string): Promise<Source> {
     const refusal = this.#reach.refusalOf(path)
     if (refusal !== undefined) throw new Error(sentenceOf(refusal))
-    return new Source(path, await readFile(path, 'utf8'))
+    const body = await readFile(path, 'utf8').catch((error: unknown) => {
+      throw new Error(sentenceOf(unreadable(path, error)), { cause: error })
+    })
+    return new Source(path, body)
   }
 
   override parseDocument(source: Source, isMain = false): Document {
@@ -74,6 +77,15 @@ export class FileResolver extends BaseResolver {
     if (document instanceof Error) throw document
     return document as File
   }
+}
+
+/** Why a file can't be read, without its absolute path. */
+function unreadable(path: string, error: unknown): Finding {
+  const file = relative('', path)
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : 'error'
+  return reason === 'ENOENT'
+    ? { code: 'file-missing', file }
+    : { code: 'file-unreadable', reason, file }
 }
 
 /** Parses YAML. @throws {StartupError} with the file and the line of the first error */

@@ -13,6 +13,8 @@ export const OF_DOCUMENTS = {
   'file-by-url': 'only files are read: copy it beside the contract',
   'file-outside':
     'only files in <folder> are read: copy it there, or name a wider folder by refsWithin',
+  'file-missing': 'ENOENT: there is no file <file>',
+  'file-unreadable': "<reason>: the file <file> can't be read",
   'file-hidden': 'a hidden file is never read: give it a name without a dot at the start',
   'version-upgraded':
     'OpenAPI 3.0 is read as 3.1: see https://www.openapis.org/blog/2021/02/16/migrating-from-openapi-3-0-to-3-1-0',

@@ -17,6 +17,8 @@ export const OF_OPERATIONS = {
   'server-further': 'only the path of the first server is served: <prefix>/',
 
   'scheme-unknown': 'the security scheme <name> is not in components/securitySchemes',
+  'scheme-absent':
+    'the security scheme <name> is not in components/securitySchemes, which has <names>',
   'scheme-misspelt':
     'the security scheme <name> is not in components/securitySchemes. Did you mean <meant>?',
   'scope-unsendable':

@@ -46,11 +46,21 @@ export function sentenceOf(finding: AnyFinding): string {
 }
 
 function fillIn(finding: Finding): string {
-  const values: Readonly<Record<string, Value>> = finding
   return SENTENCES[finding.code].replaceAll(PLACEHOLDER, (_, name: string) => {
-    const value = values[name] ?? ''
+    const value = valueOf(finding, name)
     return typeof value === 'object' ? fillIn(value) : String(value)
   })
+}
+
+function valueOf(finding: Finding, name: string): Value {
+  const values: Readonly<Record<string, Value>> = finding
+  return values[name] ?? ''
+}
+
+/** The values of a sentence, in their order. */
+function valuesOf(finding: Finding): readonly Value[] {
+  const names = SENTENCES[finding.code].matchAll(PLACEHOLDER).map(([, name = '']) => name)
+  return [...names.map((name) => valueOf(finding, name))]
 }
 
 /** The code of a finding; for the linter, the id of its rule. */
@@ -58,20 +68,28 @@ export function codeOf(finding: AnyFinding): string {
   return 'code' in finding ? finding.code : finding.rule
 }
 
-/** Identifies a finding by its code, and by the values of its sentence. */
-export function identityOf(finding: AnyFinding): string {
-  if ('code' in finding) return JSON.stringify(valuesOf(finding))
-  const { rule, message, meant } = finding
-  return JSON.stringify([rule, message, meant])
+/** Tells the kind of a finding by its code, and by the codes of the findings within. */
+export function kindOf(finding: AnyFinding): string {
+  if (!('code' in finding)) return finding.rule
+  const inner = valuesOf(finding).filter((value) => typeof value === 'object')
+  return [finding.code, ...inner.map(kindOf)].join(' ')
 }
 
-/** The code of a finding, and the values of its sentence in their order. */
-function valuesOf(finding: Finding): readonly unknown[] {
-  const values: Readonly<Record<string, Value>> = finding
-  const names = SENTENCES[finding.code].matchAll(PLACEHOLDER).map(([, name = '']) => name)
-  const used = names.map((name) => {
-    const value = values[name] ?? ''
-    return typeof value === 'object' ? valuesOf(value) : value
-  })
-  return [finding.code, ...used]
+/** Identifies a finding by its code, and by the values of its sentence. */
+export function identityOf(finding: AnyFinding): string {
+  return JSON.stringify([kindOf(finding), ...stringsOf(finding)])
+}
+
+/** The values of a sentence as strings, with those of the findings within. */
+function stringsOf(finding: AnyFinding): readonly string[] {
+  if (!('code' in finding)) return [sentenceOf(finding)]
+  return valuesOf(finding).flatMap((value) =>
+    typeof value === 'object' ? stringsOf(value) : String(value),
+  )
+}
+
+/** The values of a finding which another one of its kind does not have. */
+export function differenceOf(finding: AnyFinding, from: AnyFinding): string {
+  const others = new Set(stringsOf(finding)).difference(new Set(stringsOf(from)))
+  return [...others].join(' ')
 }

@@ -99,6 +99,6 @@ t.test('generate shows what a contract says as escapes, and no text adds a line'
   )
   t.equal(code, 0)
   t.match(stdout, '\\u001b')
-  t.match(stdout, /^GET .*\nrefused: .*\nrefused: .*\n0 of 1 operations are served\n$/)
+  t.match(stdout, /^GET .*\nrefused: .*\nrefused: .*\n0 of 1 operations are served: .*\n$/)
   t.notMatch(stdout + stderr, RAW)
 })
