@@ -19,7 +19,7 @@ const RESPONSES = `
         '202': { description: Later }
         '406': { description: Text, content: { text/plain: { example: sorry } } }
         '415': { description: Bytes, content: { application/octet-stream: {} } }
-        4XX: { description: Other, content: { application/json: { schema: { not: {} }, example: { error: 1 } } } }
+        4XX: { description: Other, content: { application/json: { schema: { type: object, required: [error] }, example: { error: 1 } } } }
         default: { description: Failed, content: { application/json: {} } }
 `
 const YAML = `paths:
@@ -40,6 +40,37 @@ const YAML = `paths:
             text/event-stream:
               schema: { type: object, properties: { text: { type: string } } }
               examples: { moss: { value: { text: Moss } } }
+  /headers:
+    get:
+      operationId: headers
+      responses:
+        '200':
+          description: Rows
+          headers:
+            X-Count: { required: true, schema: { type: integer, format: int64, minimum: 3 } }
+            X-Page: { schema: { type: string }, example: next }
+            X-Misfit: { schema: { type: integer }, example: many }
+            X-Other: { schema: { type: string } }
+            Content-Length: { schema: { type: integer }, example: 7 }
+          content:
+            text/csv: { schema: { type: string }, example: 'a,b' }
+            '*/*': { schema: { type: object, properties: { id: { type: integer, format: int64 } } } }
+  /impossible:
+    get:
+      operationId: impossible
+      responses:
+        '200': { description: Text, content: { application/json: { schema: { type: string, minLength: 2, maxLength: 1 } } } }
+        '404': { description: None }
+  /misfit:
+    get:
+      operationId: misfit
+      responses:
+        '200':
+          description: Note
+          content:
+            application/json:
+              schema: { type: object, required: [text], properties: { text: { type: string, example: Moss } } }
+              examples: { short: { value: {} }, long: { value: { text: 7 } } }
   /lines:
     get:
       operationId: lines
@@ -56,7 +87,7 @@ components:
 async function examplesIn(t: Test, id = 'run') {
   const folder = t.testdir({ 'openapi.yaml': contract(YAML) })
   const draft = await readDraft(`${folder}/openapi.yaml`, '.', {})
-  return draft.contract?.examples?.operations.get(id) ?? { answers: [], method: '' }
+  return draft.contract?.examples?.operations.get(id) ?? { answers: [], lacking: [], method: '' }
 }
 
 t.test(
@@ -69,6 +100,7 @@ t.test(
       { status: 202 },
       { status: 404, body: { message: 'No such thing' } },
       { status: 406, body: 'sorry' },
+      { status: 415, body: Buffer.from('bytes') },
       { status: 400, body: { error: 1 } },
     ])
   },
@@ -123,4 +155,31 @@ t.test('an example of a stream is the data of one event', async (t) => {
   t.strictSame([status, events], [200, [{ data: { text: 'Moss' } }]])
   const { answers } = await examplesIn(t, 'lines')
   t.strictSame(answers, [{ status: 200, body: 'a', isEvent: true }])
+})
+
+t.test('an example has its required headers, and those with an example', async (t) => {
+  const examples = await examplesIn(t, 'headers')
+  const headers = { 'X-Count': 3n, 'X-Page': 'next' }
+  t.strictSame(examples.answers, [
+    { status: 200, headers, body: { id: 1 }, type: 'application/json' },
+  ])
+  const answer = answerExample('Missing', examples, false, 'code=200')
+  t.strictSame(answer.headers, { ...headers, 'preference-applied': 'code=200' })
+  t.equal(answer.type, 'application/json')
+  const { method } = examples
+  t.match(method, "type: 'application/json',\n      headers: { 'X-Count': 3n, 'X-Page': 'next' },")
+  t.match(method, 'body: { id: 1n },')
+})
+
+t.test('where no example can be made, the answer is 501 with advice', async (t) => {
+  const examples = await examplesIn(t, 'impossible')
+  t.strictSame([examples.answers, examples.lacking], [[{ status: 404 }], [200]])
+  const advice = 'None can be made for 200: give an "example" in the contract. '
+  for (const prefer of ['code=200', ''])
+    t.throws(() => answerExample('Missing', examples, false, prefer), { message: advice })
+})
+
+t.test('an example that its schema refuses is never answered', async (t) => {
+  const { answers } = await examplesIn(t, 'misfit')
+  t.strictSame(answers, [{ status: 200, body: { text: 'Moss' } }])
 })

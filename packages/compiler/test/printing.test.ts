@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import ts from 'typescript'
 import { generateTypes, inspect } from '../../../test/support/inner/compiler.ts'
 import { toLines } from '../src/read/diagnostic-lines.ts'
-import { examplesOf } from '../src/operations/examples.ts'
+import { Examples } from '../src/operations/examples.ts'
 import { writeAgents, writeChangelog, writeReadme } from '../src/commands/new-pages.ts'
 import { type Plan, planService } from '../src/commands/new-plan.ts'
 import { writeProduct, writeTest } from '../src/commands/new-texts.ts'
@@ -147,9 +147,10 @@ async function printAll(folder: string, document: string) {
   writeFileSync(file, document)
   const plan = planService(file, 'small', await inspect(file))
   const hooks = { guards: Object.fromEntries(plan.guards.map((name) => [name, () => undefined])) }
-  const { root, operations } = await inspect(file, hooks)
-  const methods = [...operations.values()].map(({ normal }) => {
-    return { id: normal.id, method: examplesOf(root, normal).method }
+  const { schemas, operations } = await inspect(file, hooks)
+  const examples = new Examples(schemas)
+  const methods = [...operations.values()].map((operation) => {
+    return { id: operation.normal.id, method: examples.of(operation).method }
   })
   const named = { ...plan, slug: 'stubs', className: 'Stubs' }
   const pasted = methods.map(({ method }) => method).join('\n')

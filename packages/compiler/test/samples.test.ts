@@ -92,7 +92,7 @@ const EXAMPLES: readonly (readonly [
 ]
 
 t.test('an example made from a schema is plain, and fits', async (t) => {
-  const samples = samplesOfCompiled(SCHEMAS, {})
+  const samples = samplesOfCompiled(SCHEMAS)
   const validator = new Validator(SCHEMAS, 'outgoing')
   for (const [schema, example] of EXAMPLES) {
     const name = JSON.stringify(schema)
@@ -104,7 +104,12 @@ t.test('an example made from a schema is plain, and fits', async (t) => {
 
 t.test('a format of the product counts', async (t) => {
   const isShout = (text: string) => /^[A-Z]+!$/.test(text)
-  const samples = samplesOfCompiled({}, { shout: isShout, never: () => false })
+  const samples = samplesOfCompiled(
+    {},
+    {
+      formats: { shout: isShout, never: () => false },
+    },
+  )
   t.equal(samples.exampleOf({ type: 'string', format: 'shout', pattern: '^[A-Z]{3}!$' }), 'AAA!')
   t.equal(samples.exampleOf({ type: 'string', format: 'never' }), undefined)
 })

@@ -1,6 +1,6 @@
 // Serves the operations without errors of a document: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
 import { inspect, type Inspected, withoutCode } from '../compile.ts'
-import { examplesOf } from '../operations/examples.ts'
+import { Examples } from '../operations/examples.ts'
 import { toLine, toLines, toWarningLines } from '../read/diagnostic-lines.ts'
 import type { Diagnostic } from '../read/diagnostics.ts'
 import { type Code, codeOf } from '../sentences/sentences.ts'
@@ -35,7 +35,7 @@ export async function readDraft(
   product: ProductHooks,
   hasExamples = false,
 ): Promise<Draft> {
-  const { compiled, root, files, names, operations, errors } = await inspect(file, product)
+  const { compiled, root, files, names, schemas, operations, errors } = await inspect(file, product)
   const refused: RefusedOperation[] = []
   const served: Operation[] = []
   for (const name of names.keys()) {
@@ -45,9 +45,10 @@ export async function readDraft(
       refused.push({ ...addressOf(name, operation, compiled), fault: lines.join('\n') })
     else if (operation !== undefined) served.push(operation)
   }
+  const finder = new Examples(schemas)
   const described = operations
     .values()
-    .map(({ normal }) => [normal.id, examplesOf(root, normal)] as const)
+    .map((operation) => [operation.normal.id, finder.of(operation)] as const)
   const examples = { operations: new Map(described), isUnasked: hasExamples }
   const isServed = !errors.some((error) => error.operations === null)
   const rest = compiled && isServed ? { ...compiled, operations: served } : undefined

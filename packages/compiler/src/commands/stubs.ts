@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect, type Inspected } from '../compile.ts'
-import { examplesOf } from '../operations/examples.ts'
+import { Examples } from '../operations/examples.ts'
 import { keyCode, lineComments, stringCode } from '../operations/printing.ts'
 import { methodOf } from '@plant-store/engine/for-compiler'
 import { openCollections, type Product } from '@plant-store/engine'
@@ -28,8 +28,11 @@ export function writeClass({ name, code, methods }: StubClass): string {
     const comments = lineComments(method.replaceAll(/^ {2}/gm, ''))
     return [...comments.map((line) => `  ${line}`), `  readonly ${keyCode(id)} = notWritten`, '']
   })
+  const types = methods.some(({ method }) => method.includes(': Request<'))
+    ? 'Request, Result'
+    : 'Result'
   return [
-    `// import type { Request, Result } from ${stringCode(`${code}/contract.gen.ts`)}`,
+    `// import type { ${types} } from ${stringCode(`${code}/contract.gen.ts`)}`,
     "import { notWritten } from '@plant-store/engine'",
     '',
     '/** Operations that are answered 501. Write a method in the place of each `notWritten`. */',
@@ -59,14 +62,15 @@ export async function addStubs(product: Product, file: string): Promise<string[]
 
 /** The operations without a method in a service. */
 export function missingMethods(
-  { root, operations }: Inspected,
+  { schemas, operations }: Inspected,
   services: readonly object[],
 ): Stub[] {
   const stubs: Stub[] = []
-  for (const { normal } of operations.values()) {
-    const { id } = normal
+  const examples = new Examples(schemas)
+  for (const operation of operations.values()) {
+    const { id } = operation.normal
     const isWritten = services.some((service) => methodOf(service, id) !== undefined)
-    if (!isWritten) stubs.push({ id, method: examplesOf(root, normal).method })
+    if (!isWritten) stubs.push({ id, method: examples.of(operation).method })
   }
   return stubs
 }

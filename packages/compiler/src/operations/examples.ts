@@ -1,109 +1,186 @@
-// Finds the examples of an operation for `npm run dev`: from the contract, or made from its schemas.
-import type { Oas3_1Definition } from '@redocly/openapi-core'
-import { sample } from 'openapi-sampler'
-import type { Example, OperationExamples } from '@plant-store/engine/for-compiler'
+// Finds the examples of an operation's answers: those of the contract that fit, or else values made from its schemas.
+import {
+  type Example,
+  type Operation,
+  type OperationExamples,
+  type ResponseMedia,
+} from '@plant-store/engine/for-compiler'
 import { isObject } from '@plant-store/json-schema'
-import { bodyKind } from './body-kinds.ts'
 import type * as openapi from '../read/document.ts'
-import type { NormalOperation } from './normal-form.ts'
-import { keyCode, linesCode, stringCode, valueCode } from './printing.ts'
 import { usableEntries } from '../read/references.ts'
+import type { Schemas } from '../schemas/schemas.ts'
+import { ExampleHeaders } from './example-headers.ts'
+import { toMediaType } from './media-types.ts'
+import { writeMethod } from './method-code.ts'
+import type { NormalOperation } from './normal-form.ts'
+import { TypedValues } from './typed-values.ts'
 
-/** Lists the examples of an operation, successes first, and writes a method with the first one. */
-export function examplesOf(root: Oas3_1Definition, normal: NormalOperation): OperationExamples {
-  const statuses = Object.entries(normal.responses).map(([key, response]) => {
-    const status = Number(key.replace('XX', '00'))
-    return { status, response }
-  })
-  const numbered = statuses.filter(({ status }) => !Number.isNaN(status))
-  const isSuccess = (status: number) => status < 400
-  const sorted = numbered.toSorted(
-    (left, right) => Number(isSuccess(right.status)) - Number(isSuccess(left.status)),
-  )
-  const answers = sorted.flatMap(({ status, response }) => examplesIn(root, status, response))
-  return { answers, method: writeMethod(normal, answers[0]) }
+interface Described {
+  readonly normal: NormalOperation
+  readonly operation: Operation
 }
 
-/** The examples of a response's first media type. A response without a body is itself an example. */
-function examplesIn(
-  root: Oas3_1Definition,
-  status: number,
-  response: openapi.Response,
-): readonly Example[] {
-  const [first] = Object.entries(response.content ?? {})
-  if (first === undefined) return [{ status }]
-  const [type, media] = first
-  const values = valuesOf(root, type, media)
-  const isEvent = bodyKind(type) === 'events'
-  return values.map((example) => ({ status, ...example, ...(isEvent && { isEvent }) }))
+/** A body, and the name of its example in the contract. */
+type Body = Pick<Example, 'name' | 'body'>
+
+/** A media type of a response: compiled, and as the contract describes it. */
+interface ServedMedia {
+  readonly type: string
+  readonly compiled: ResponseMedia
+  readonly described: openapi.MediaType
 }
 
-type Value = Pick<Example, 'name' | 'body'>
+/** The examples of a contract. Each made value is checked. */
+export class Examples {
+  readonly #schemas: Schemas
+  readonly #typed: TypedValues
+  readonly #headers: ExampleHeaders
+  /** By the id of its schema: a made value, as it is sent. */
+  readonly #values = new Map<string, unknown>()
 
-function valuesOf(
-  root: Oas3_1Definition,
-  type: string,
-  media: openapi.MediaType,
-): readonly Value[] {
-  const named = usableEntries(media.examples).flatMap(([name, example]): Value[] =>
-    isObject(example) && 'value' in example ? [{ name, body: example['value'] }] : [],
-  )
-  if (named.length > 0) return named
-  if (media.example !== undefined) return [{ body: media.example }]
-  const kind = bodyKind(type)
-  const isMade = (kind === 'json' || kind === 'events') && media.schema !== undefined
-  const sampled = isMade ? makeExample(root, media.schema) : undefined
-  return sampled === undefined ? [] : [{ body: sampled }]
-}
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas
+    this.#typed = new TypedValues(schemas)
+    this.#headers = new ExampleHeaders(schemas)
+  }
 
-/** Makes a value from a schema; undefined if this fails. */
-function makeExample(root: Oas3_1Definition, schema: unknown): unknown {
-  if (!isObject(schema)) return undefined
-  try {
-    return sample(schema, { skipWriteOnly: true, quiet: true }, root)
-  } catch {
-    return undefined
+  /** Lists the examples of an operation, successes first, and writes a method with the first one. */
+  of({ normal, operation }: Described): OperationExamples {
+    const keys = Object.keys(normal.responses)
+    const statuses = keys.flatMap((key) => {
+      const status = statusFor(key, keys)
+      return status === undefined ? [] : [{ key, status }]
+    })
+    const sorted = statuses.toSorted(
+      (left, right) => Number(left.status >= 400) - Number(right.status >= 400),
+    )
+    const answers: Example[] = []
+    const lacking: number[] = []
+    for (const { key, status } of sorted) {
+      const examples = this.#examplesIn(normal.responses[key], operation.responses[key], status)
+      if (examples.length === 0) lacking.push(status)
+      answers.push(...examples)
+    }
+    const [first] = answers
+    const typed = first && this.#typedExample(first, operation)
+    return { answers, lacking, method: writeMethod(normal, typed) }
+  }
+
+  /** The examples of a response. One without a body is itself an example. */
+  #examplesIn(
+    response: openapi.Response = { description: '' },
+    compiled: Operation['responses'][string] = {},
+    status: number,
+  ): readonly Example[] {
+    const headers = this.#headers.of(response)
+    const head = { status, ...(headers && { headers }) }
+    const listed = mediaOf(response, compiled)
+    if (listed.length === 0) return [head]
+    for (const media of listed) {
+      const bodies = this.#bodiesOf(media)
+      const kind = kindOf(media, listed.length > 1)
+      if (bodies.length > 0) return bodies.map((body) => ({ ...head, ...body, ...kind }))
+    }
+    return []
+  }
+
+  #bodiesOf({ compiled, described }: ServedMedia): readonly Body[] {
+    const named = usableEntries(described.examples).flatMap(([name, example]): Body[] => {
+      const value = isObject(example) && 'value' in example ? example['value'] : undefined
+      const body = this.#fitting(compiled, value)
+      return body === undefined ? [] : [{ name, body }]
+    })
+    if (named.length > 0) return named
+    const body = this.#fitting(compiled, described.example) ?? this.#make(compiled)
+    return body === undefined ? [] : [{ body }]
+  }
+
+  /** A value as it is sent; undefined if the schema refuses it. */
+  #fitting({ kind, schema }: ResponseMedia, value: unknown): unknown {
+    if (value === undefined) return undefined
+    if (kind === 'bytes') return typeof value === 'string' ? Buffer.from(value) : undefined
+    if (kind === 'text' && typeof value !== 'string') return undefined
+    if (schema === null) return value
+    return this.#schemas.check('example', { $ref: schema })(value).value
+  }
+
+  #make(media: ResponseMedia): unknown {
+    const { kind, schema } = media
+    if (kind === 'bytes') return Buffer.from('bytes')
+    if (schema === null) return kind === 'text' ? 'text' : {}
+    if (this.#values.has(schema)) return this.#values.get(schema)
+    const value = this.#fitting(media, this.#schemas.samples.exampleOf({ $ref: schema }))
+    this.#values.set(schema, value)
+    return value
+  }
+
+  /** An example as the types of the method's result take it. */
+  #typedExample(example: Example, { responses }: Operation): Example {
+    const { status, type, body } = example
+    const response = responses[keyFor(status, responses)] ?? {}
+    const media = type === undefined ? Object.values(response)[0] : mediaFor(type, response)
+    const schema = media?.schema ?? null
+    if (schema === null) return example
+    return { ...example, body: this.#typed.of(body, { $ref: schema }) }
   }
 }
 
-/** Writes a method with an example as its answer, ready to paste into a class. */
-function writeMethod(normal: NormalOperation, example: Example | undefined): string {
-  const { id } = normal
-  const parts = partsOf(normal)
-  const name = stringCode(id)
-  const parameter = parts.length === 0 ? '' : `{ ${parts.join(', ')} }: Request<${name}>`
-  return [
-    `  async ${keyCode(id)}(${parameter}): Promise<Result<${name}>> {`,
-    `    return ${codeOf(example)}`,
-    '  }',
-  ].join('\n')
+/** The status of a key of `responses`; undefined if no method may answer it. `default` is for errors beside a success. */
+function statusFor(key: string, keys: readonly string[]): number | undefined {
+  if (key === 'default') return keys.some((name) => /^[23]/.test(name)) ? undefined : 200
+  if (!key.endsWith('XX')) return Number(key)
+  const first = Number(key.replace('XX', '00'))
+  const statuses = Array.from({ length: 100 }, (_, index) => first + index)
+  return statuses.find((status) => !keys.includes(String(status)))
 }
 
-function codeOf({ status, body, isEvent }: Example = { status: 501 }): string {
-  if (body === undefined) return valueCode({ status })
-  if (!isEvent) return linesCode({ status, body }, '    ')
-  const event = valueCode({ data: body })
-  return `{ status: ${status}, body: (async function* () { yield ${event} })() }`
+function keyFor(status: number, responses: Operation['responses']): string {
+  const keys = [String(status), `${Math.floor(status / 100)}XX`, 'default']
+  return keys.find((key) => key in responses) ?? ''
 }
 
-function partsOf({ security, parameters, requestBody }: NormalOperation): readonly string[] {
-  const inPath = parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)
-  const path = areVariables(inPath) ? `path: { ${inPath.join(', ')} }` : 'path'
-  const has = (place: string) => parameters.some((parameter) => parameter.in === place)
-  return [
-    ...(security.length > 0 ? ['caller'] : []),
-    ...(inPath.length > 0 ? [path] : []),
-    ...(has('query') ? ['query'] : []),
-    ...(has('header') ? ['header'] : []),
-    ...(requestBody === undefined ? [] : ['body']),
-  ]
+/** The media types of a response: JSON first, then events, strings and bytes. */
+function mediaOf(
+  response: openapi.Response,
+  compiled: Operation['responses'][string],
+): readonly ServedMedia[] {
+  const described = usableEntries(response.content).map(([range, media]) =>
+    toMediaType(range, media),
+  )
+  const served = Object.entries(compiled).flatMap(([type, media]): ServedMedia[] => {
+    const own = described.find(({ range }) => range === type)
+    const same = own ?? described.find((candidate) => candidate.type === type)
+    return same === undefined ? [] : [{ type, compiled: media, described: same.media }]
+  })
+  return served.toSorted((left, right) => rankOf(left.compiled) - rankOf(right.compiled))
 }
 
-const VARIABLE = /^[a-z_$][\w$]*$/i
-/** Words reserved in a class (ECMAScript, section 12.7.2), and the other parts of the request. */
-const TAKEN =
-  /^(arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|body|caller|header|query)$/
+/** The media type of an example, if the method must name it, and whether the body is an event. */
+function kindOf(
+  { type, compiled: { events } }: ServedMedia,
+  isOneOfSeveral: boolean,
+): Pick<Example, 'type' | 'isEvent'> {
+  const isNamed = isOneOfSeveral || type.endsWith('/*')
+  return { ...(isNamed && { type: concreteType(type) }), ...(events && { isEvent: true }) }
+}
 
-function areVariables(names: readonly string[]): boolean {
-  return names.every((name) => VARIABLE.test(name) && !TAKEN.test(name))
+const KINDS: readonly ResponseMedia['kind'][] = ['json', 'text', 'bytes']
+
+const rankOf = ({ kind, events }: ResponseMedia) => (events ? 0.5 : KINDS.indexOf(kind))
+
+/** Media types for ranges. */
+const OF_RANGES: Readonly<Record<string, string>> = {
+  '*/*': 'application/octet-stream',
+  'application/*': 'application/octet-stream',
+  'audio/*': 'audio/mpeg',
+  'image/*': 'image/png',
+  'text/*': 'text/plain',
+  'video/*': 'video/mp4',
+}
+
+const concreteType = (type: string) => OF_RANGES[type] ?? type.replace(/\/\*$/, '/x-any')
+
+function mediaFor(type: string, response: Operation['responses'][string]) {
+  const range = `${type.split('/')[0] ?? ''}/*`
+  return response[type] ?? response[range] ?? response['*/*']
 }

@@ -21,6 +21,7 @@ export type Parameter = Exclude<NonNullable<Operation['parameters']>[number], Oa
 export type RequestBody = Exclude<NonNullable<Operation['requestBody']>, OasRef>
 export type MediaType = RequestBody['content'][string]
 export type Response = Operation['responses'][string]
+export type Header = Exclude<NonNullable<Response['headers']>[string], OasRef>
 
 /** An OpenAPI document. Its objects may be references: see `deref`. */
 interface OpenApi {

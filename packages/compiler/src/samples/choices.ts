@@ -130,6 +130,7 @@ interface Plain {
   readonly level: number
   /** The schemas around: a value has no optional part that leads back to one of them. */
   readonly around: ReadonlySet<unknown>
+  readonly hasListed: boolean
   readonly hasOptional: boolean
   /** Which of the usual values is taken: each item of a list without duplicates has another one. */
   readonly turn: number
@@ -143,10 +144,12 @@ export class PlainChoices implements Choices {
     this.#plain = plain
   }
 
-  /** First with all optional properties, then without, then at random. */
+  /** First with examples and all optional properties, then without them, then at random. */
   atTry(count: number): Choices {
-    if (count > 1) return this.#plain.random
-    return count === 0 ? this : new PlainChoices({ ...this.#plain, hasOptional: false })
+    if (count === 0) return this
+    if (count > 2) return this.#plain.random
+    const hasOptional = this.#plain.hasOptional && count === 1
+    return new PlainChoices({ ...this.#plain, hasListed: false, hasOptional })
   }
 
   atItem(index: number): Choices {
@@ -158,6 +161,7 @@ export class PlainChoices implements Choices {
     return new PlainChoices({
       ...this.#plain,
       level: level + 1,
+      hasListed: true,
       around: new Set([...around, ...parts]),
     })
   }
@@ -171,7 +175,7 @@ export class PlainChoices implements Choices {
   }
 
   isListed(): boolean {
-    return true
+    return this.#plain.hasListed
   }
 
   applies(): boolean {

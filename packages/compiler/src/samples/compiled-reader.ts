@@ -10,27 +10,41 @@ import {
 import { Samples } from './samples.ts'
 import type { Schema, SchemaReader } from './schema.ts'
 
-/** Makes values of compiled schemas. @param compiled by id: references are ids @param formats beside those of ajv-formats */
+/** What a compiled schema lacks. */
+interface Beside {
+  /** The formats of a product, beside those of ajv-formats. */
+  readonly formats?: Formats
+  /** The examples of a schema in the document. */
+  readonly examplesOf?: (schema: Schema) => readonly unknown[]
+}
+
+/** Makes values of compiled schemas. @param compiled by id: references are ids */
 export function samplesOfCompiled(
   compiled: Readonly<Record<string, CompiledSchema>>,
-  formats: Formats,
+  beside: Beside = {},
 ): Samples {
-  return new Samples(new CompiledReader(compiled, formats))
+  return new Samples(new CompiledReader(compiled, beside))
 }
 
 class CompiledReader implements SchemaReader {
   readonly #compiled: Readonly<Record<string, CompiledSchema>>
   readonly #validator: Validator
+  readonly #examplesOf: NonNullable<Beside['examplesOf']>
   readonly #read = new WeakMap<Schema, Schema>()
   readonly #checks = new WeakMap<Schema, Check>()
 
-  constructor(compiled: Readonly<Record<string, CompiledSchema>>, formats: Formats) {
+  constructor(compiled: Readonly<Record<string, CompiledSchema>>, beside: Beside) {
+    const { formats = {}, examplesOf = () => [] } = beside
     this.#compiled = compiled
+    this.#examplesOf = examplesOf
     this.#validator = new Validator(compiled, 'storing', formats)
   }
 
   read(schema: Schema): Schema {
-    const read = this.#read.get(schema) ?? { ...schema, ...typesOf(schema) }
+    const earlier = this.#read.get(schema)
+    if (earlier !== undefined) return earlier
+    const examples = this.#examplesOf(schema)
+    const read = { ...schema, ...typesOf(schema), ...(examples.length > 0 && { examples }) }
     this.#read.set(schema, read)
     return read
   }

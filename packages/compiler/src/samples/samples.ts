@@ -40,6 +40,7 @@ export class Samples {
         random: new RandomChoices(this.#reader, choose),
         level: 0,
         around: new Set<unknown>(),
+        hasListed: true,
         hasOptional: true,
         turn: 0,
       }

@@ -29,4 +29,4 @@ function sampleOf(merged: SchemaObject): unknown {
 }
 
 /** Makes values of schemas without references. */
-const LEAVES = samplesOfCompiled({}, {})
+const LEAVES = samplesOfCompiled({})

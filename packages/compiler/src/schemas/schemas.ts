@@ -12,6 +12,8 @@ import { type ProductHooks, reasonOf, type Template } from '@plant-store/engine/
 import type { Finding } from '../sentences/sentences.ts'
 import type { Diagnostics } from '../read/diagnostics.ts'
 import { compileKeyword, isSchema } from '../read/keywords.ts'
+import { samplesOfCompiled } from '../samples/compiled-reader.ts'
+import type { Samples } from '../samples/samples.ts'
 import { DANGLING, member, resolveReference, tryDeref } from '../read/references.ts'
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
 import { bytesRule, isFile, type ValueSyntax } from './shapes.ts'
@@ -63,11 +65,13 @@ export class Schemas {
   /** Fills in the remaining defaults. */
   #defaultsValidator: Validator | undefined
   readonly #diagnostics: Diagnostics
-  readonly #formats: NonNullable<ProductHooks['formats']>
+  /** The formats of the product. */
+  readonly formats: NonNullable<ProductHooks['formats']>
+  #samples: Samples | undefined
 
   constructor(diagnostics: Diagnostics, formats: ProductHooks['formats'] = {}) {
     this.#diagnostics = diagnostics
-    this.#formats = formats
+    this.formats = formats
   }
 
   /** Adds a schema, and the targets of its references. @returns its id */
@@ -90,6 +94,15 @@ export class Schemas {
     return id
   }
 
+  /** Makes values of the schemas. Their examples are those of the document. Call it after the last `add`. */
+  get samples(): Samples {
+    this.#samples ??= samplesOfCompiled(this.compiled, {
+      formats: this.formats,
+      examplesOf: (compiled) => examplesIn(this.#written.get(compiled)),
+    })
+    return this.#samples
+  }
+
   nodeOf(id: string): unknown {
     return this.#nodes.get(id)
   }
@@ -100,7 +113,7 @@ export class Schemas {
 
   /** Whether a value fits schemas, in a request or a response; true if a schema is broken. Call it after the last `add`. */
   fits(value: unknown, schemas: readonly Schema[]): boolean {
-    this.#storingValidator ??= new Validator(this.compiled, 'storing', this.#formats)
+    this.#storingValidator ??= new Validator(this.compiled, 'storing', this.formats)
     try {
       const check = this.#storingValidator.compile('value', { allOf: schemas })
       return check(value).error === undefined
@@ -111,7 +124,7 @@ export class Schemas {
 
   /** Compiles the check of a value in a response. Call it after the last `add`. */
   check(name: string, schema: Schema): Check {
-    this.#validator ??= new Validator(this.compiled, 'outgoing', this.#formats)
+    this.#validator ??= new Validator(this.compiled, 'outgoing', this.formats)
     return safeCheck(this.#validator, name, schema)
   }
 
@@ -130,7 +143,7 @@ export class Schemas {
 
   /** Warns of examples and `enum` values refused by their schemas. Call it after the last `add`. */
   checkExamples(): void {
-    const validator = new Validator(this.compiled, 'storing', this.#formats)
+    const validator = new Validator(this.compiled, 'storing', this.formats)
     for (const { value, schema, node, path, code } of this.#exampleValues) {
       const { error } = safeCheck(validator, 'example', schema)(value)
       if (error !== undefined) this.#diagnostics.warn(node, { code, error }, ...path)
@@ -163,7 +176,7 @@ export class Schemas {
 
   /** The most properties to fill in, if the defaults of a property would fill in more. */
   #exceededLimit(schema: Schema): string | undefined {
-    this.#defaultsValidator ??= new Validator(this.compiled, 'incoming', this.#formats)
+    this.#defaultsValidator ??= new Validator(this.compiled, 'incoming', this.formats)
     const check = safeCheck(this.#defaultsValidator, 'default', { properties: { x: schema } })
     const { reason } = check({})
     return reason?.keyword === 'default' ? String(reason.limit) : undefined
@@ -229,7 +242,7 @@ export class Schemas {
 
   /** Reports a keyword if it is refused, or served with a warning. @returns whether it is refused */
   #isRefused(key: string, schema: SchemaObject, syntax: ValueSyntax): boolean {
-    const isFormatOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
+    const isFormatOfProduct = key === 'format' && Object.hasOwn(this.formats, String(schema[key]))
     if (isFormatOfProduct) return false
     const diagnostic = keywordDiagnostic(key, schema, syntax)
     if (diagnostic === undefined) return false
@@ -247,6 +260,12 @@ export class Schemas {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
+}
+
+/** The examples in a schema of the document. */
+function examplesIn(schema: SchemaObject = {}): readonly unknown[] {
+  const { example, examples } = schema
+  return example === undefined ? listOf(examples) : [example, ...listOf(examples)]
 }
 
 function onlyTargetOf(schema: unknown): unknown {

@@ -5,6 +5,9 @@ export interface Example {
   readonly status: number
   /** Its name in `examples`, if it has one. */
   readonly name?: string
+  /** The media type of the body, if the contract has several, or a range. */
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string | number | bigint | boolean>>
   /** Absent for an answer without a body. */
   readonly body?: unknown
   /** Whether the body is the data of an event: the answer is a stream of this event. */
@@ -14,6 +17,8 @@ export interface Example {
 export interface OperationExamples {
   /** Successes first. */
   readonly answers: readonly Example[]
+  /** The statuses without an example, and for which none can be made. */
+  readonly lacking: readonly number[]
   /** A method to paste, which answers with the first example. */
   readonly method: string
 }

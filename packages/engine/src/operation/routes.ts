@@ -196,7 +196,7 @@ const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
 function missingMethod({ examples }: Contract, id: string, services: readonly object[]): Method {
   const classes = services.map(({ constructor }) => constructor.name).join(' or ')
   const missing = `The operation ${id} needs a method ${id} in the class ${classes}`
-  const own = examples?.operations.get(id) ?? { answers: [], method: '' }
+  const own = examples?.operations.get(id) ?? { answers: [], lacking: [], method: '' }
   const isUnasked = examples?.isUnasked === true
   return (input) =>
     Promise.try(answerExample, missing, own, isUnasked, MethodRequest.preferOf(input))

@@ -18,7 +18,7 @@ interface PreferredExample {
  */
 export function answerExample(
   missing: string,
-  { answers, method }: OperationExamples,
+  { answers, lacking, method }: OperationExamples,
   isUnasked: boolean,
   prefer: string,
 ): Answer {
@@ -26,12 +26,16 @@ export function answerExample(
   const hasPreference = preferred.code !== undefined || preferred.example !== undefined
   const example = answers.find((candidate) => fulfils(candidate, preferred))
   if (example === undefined || !(hasPreference || isUnasked))
-    throw new HttpError(501, `${missing}. ${listOf(answers)}. To begin with, paste:\n${method}`)
-  const { name, status, body, isEvent } = example
+    throw new HttpError(
+      501,
+      `${missing}. ${listOf(answers)}${adviseFor(lacking)}. To begin with, paste:\n${method}`,
+    )
+  const { name, status, type, body, isEvent } = example
   const applied = name === undefined ? `code=${status}` : `example=${name}`
-  const headers = hasPreference ? { 'preference-applied': applied } : {}
+  const headers = { ...example.headers, ...(hasPreference && { 'preference-applied': applied }) }
   if (body === undefined) return { status, headers }
-  return { status, headers, body: isEvent ? streamOf(body) : body }
+  const content = { body: isEvent ? streamOf(body) : body }
+  return { status, headers, ...(type !== undefined && { type }), ...content }
 }
 
 async function* streamOf(data: unknown) {
@@ -54,6 +58,11 @@ function readPreferred(prefer: string): PreferredExample {
 function fulfils({ name, status }: Example, { code, example }: PreferredExample): boolean {
   const hasCode = code === undefined || code === String(status)
   return hasCode && (example === undefined || example === name)
+}
+
+function adviseFor(lacking: readonly number[]): string {
+  if (lacking.length === 0) return ''
+  return `. None can be made for ${lacking.join(', ')}: give an "example" in the contract`
 }
 
 function listOf(answers: readonly Example[]): string {
