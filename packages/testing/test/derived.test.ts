@@ -416,3 +416,19 @@ t.test(
     )
   },
 )
+
+t.test('a cursor is sent with the other parameters of its list', async (t) => {
+  const string = 'in: query, schema: { type: string }'
+  const yaml = `      parameters:
+        - { name: author, ${string}, example: Le Guin }
+        - { name: limit, in: query, schema: { type: integer, minimum: 1 } }
+        - { name: cursor, ${string} }`
+  const { operations } = await contractFrom(t, yaml)
+  const queries = pathsOf(operations[0] ?? fail(), ['AAAA']).map(
+    (path) => new URL(path, 'http://host').searchParams,
+  )
+  const authors = queries.filter((query) => query.has('cursor')).map((query) => query.get('author'))
+  t.ok(authors.length > 10)
+  t.strictSame(new Set(authors), new Set(['Le Guin']))
+  t.ok(new Set(queries.map((query) => query.get('author'))).size > 10, 'without a cursor it is any')
+})

@@ -131,7 +131,7 @@ export function missingIn(operation: Operation): string[] {
 
 /**
  * Makes valid inputs of an operation, with and without each optional parameter. A body other than JSON is its example.
- * @param cursors given by a list: others are not valid, whatever the schema
+ * @param cursors given by the list of the example: others are not valid, whatever the schema, nor are these in another list
  */
 export function inputsOf(
   operation: Operation,
@@ -162,9 +162,21 @@ export function inputsOf(
   return fc.record({
     texts: fc
       .tuple(...texts)
-      .map((sent) => new Map(parameters.map((parameter, index) => [parameter, sent[index] ?? []]))),
+      .map((sent) => new Map(parameters.map((parameter, index) => [parameter, sent[index] ?? []])))
+      .map((sent) => (hasCursor(sent) ? listOf(example, sent) : sent)),
     body: sent,
   })
+}
+
+function hasCursor(texts: Input['texts']): boolean {
+  return [...texts].some(([parameter, sent]) => isCursor(parameter) && sent.length > 0)
+}
+
+/** The parameters of the example's list, with another cursor and limit. */
+function listOf(example: Input, texts: Input['texts']): Input['texts'] {
+  const isOfPage = (parameter: Parameter) => isCursor(parameter) || parameter.name === 'limit'
+  const page = [...texts].filter(([parameter]) => isOfPage(parameter))
+  return new Map([...example.texts, ...page])
 }
 
 /** The named examples of an operation, each with the answer of the same name. */
