@@ -430,5 +430,5 @@ t.test('a cursor is sent with the other parameters of its list', async (t) => {
   const authors = queries.filter((query) => query.has('cursor')).map((query) => query.get('author'))
   t.ok(authors.length > 10)
   t.strictSame(new Set(authors), new Set(['Le Guin']))
-  t.ok(new Set(queries.map((query) => query.get('author'))).size > 10, 'without a cursor it is any')
+  t.ok(new Set(queries.map((query) => query.get('author'))).size > 3, 'without a cursor it is any')
 })
