@@ -18,8 +18,8 @@ interface ProfileNode {
 /** The layers, and the files of each. A file belongs to its first match. */
 const LAYERS: readonly (readonly [layer: string, files: RegExp])[] = [
   ['JSON', /engine\/src\/http\/json\.ts/],
-  ['metrics', /prom-client|(http|ops)\/metrics/],
-  ['log', /\/pino|sonic-boom|http\/request-log|engine\/src\/ops/],
+  ['metrics', /prom-client|(http|ops)\/metrics|http\/request-durations/],
+  ['log', /\/pino|sonic-boom|http\/request-(log|lines)|engine\/src\/ops/],
   ['auth', /engine\/src\/auth|bearer-auth|internal\/crypto/],
   ['schema', /json-schema\/src|ajv-formats|contract\/items|input\/strings/],
   ['body and parameters', /operation\/input/],

@@ -1,17 +1,14 @@
 // Logs and measures each request when its response has closed.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import { Gauge, Histogram, UNKNOWN_LABEL } from './metrics.ts'
+import { Gauge, UNKNOWN_LABEL } from './metrics.ts'
+import { RequestDurations } from './request-durations.ts'
+import { RequestLines } from './request-lines.ts'
 
-const DURATION = new Histogram({
-  name: 'http_server_request_duration_seconds',
-  help: 'Requests that have ended',
-  labelNames: ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'],
-  // The buckets of OpenTelemetry's `http.server.request.duration`, and two below them.
-  buckets: [
-    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
-  ],
-})
+const DURATIONS = new RequestDurations(
+  'http_server_request_duration_seconds',
+  'Requests that have ended',
+)
 const ACTIVE = new Gauge({
   name: 'http_server_active_requests',
   help: 'Requests that are being answered',
@@ -52,11 +49,13 @@ interface Entry {
 
 export class RequestLog {
   readonly #log: FastifyBaseLogger
+  readonly #lines: RequestLines
   /** The requests which have ended in this turn of the event loop. */
   readonly #ended: Entry[] = []
 
   constructor(log: FastifyBaseLogger) {
     this.#log = log
+    this.#lines = new RequestLines(log)
   }
 
   begin(): void {
@@ -74,7 +73,10 @@ export class RequestLog {
 
   /** Logs and measures a refusal of malformed bytes, or of CONNECT. */
   refuse({ reqId, status, method, code }: LoggedRefusal): void {
-    observe({ method, status, seconds: 0 })
+    DURATIONS.count(
+      { method: method ?? UNKNOWN_LABEL, route: UNKNOWN_LABEL, status, isShed: false },
+      0,
+    )
     this.#log.info({ msg: 'request', reqId, status, code })
   }
 
@@ -88,21 +90,26 @@ export class RequestLog {
    */
   #write({ request, status, isSent, isAborted }: Entry): void {
     const { raw, route, seconds, isShed, caller } = request
-    const { method } = raw
+    const { method = UNKNOWN_LABEL } = raw
     ACTIVE.dec()
-    observe({ method, route, status: isSent ? status : '', seconds, isShed })
+    const labels = {
+      method,
+      route: route ?? UNKNOWN_LABEL,
+      status: isSent ? status : '',
+      isShed,
+    } as const
+    DURATIONS.count(labels, seconds)
     if (!request.isRouted) return
-    this.#log.info({
-      msg: 'request',
+    this.#lines.write({
       reqId: request.id,
       client: request.address,
-      caller: caller === '' ? undefined : caller, // pino leaves out `undefined`
+      caller,
       method,
       route,
       status,
       ms: Math.round(seconds * 1e6) / 1000,
-      aborted: isAborted ? true : undefined,
-      trace_id: traceIdOf(raw),
+      isAborted,
+      traceId: traceIdOf(raw),
     })
   }
 }
@@ -120,29 +127,4 @@ export function routeTemplate({
   routeOptions: { config, url },
 }: FastifyRequest): string | undefined {
   return config.isLacking === true || url === '*' ? undefined : (config.route ?? url)
-}
-
-interface Measured {
-  readonly method: string | undefined
-  readonly route?: string | undefined
-  /** Empty if the client left before the answer. */
-  readonly status: number | ''
-  readonly seconds: number
-  readonly isShed?: boolean | undefined
-}
-
-function observe({
-  method = UNKNOWN_LABEL,
-  route = UNKNOWN_LABEL,
-  status,
-  seconds,
-  isShed = false,
-}: Measured): void {
-  // The HTTP parser knows 34 methods, and refuses others.
-  const labels = {
-    http_request_method: method,
-    http_route: route,
-    http_response_status_code: status,
-  }
-  DURATION.observe(isShed ? { ...labels, error_type: 'too_busy' } : labels, seconds)
 }
