@@ -30,6 +30,8 @@ export interface Inspected extends DiagnosticList {
   /** Absolute paths of its files, including missing ones. */
   readonly files: readonly string[]
   readonly schemas: Schemas
+  /** Gets the reports of later steps: its list has those of the earlier ones, too. */
+  readonly diagnostics: Diagnostics
   /** By operation, such as `GET /users`: its name for `without` in product.ts. Operations left out already are absent. */
   readonly names: ReadonlyMap<string, string>
   readonly operations: ReadonlyMap<string, CompiledOperation>
@@ -62,7 +64,7 @@ export async function inspect(
   const leftOut = listLeftOut(compilation, described)
   const listed = described.filter(({ key }) => !leftOut.has(key))
   const names = new Map(listed.map((operation) => [operation.key, nameInProduct(operation)]))
-  const inspected = { root, files, schemas, names }
+  const inspected = { root, files, schemas, diagnostics, names }
   if (!document.isServed)
     return { ...inspected, compiled: undefined, operations: new Map(), ...diagnostics.list() }
 

@@ -54,6 +54,20 @@ t.test('what the service adds is no warning about an operation', async (t) => {
   t.equal(lines.at(-1), '2 of 2 operations are served')
 })
 
+t.test('an answer without an example is one warning, if none can be made', async (t) => {
+  const get = (id: string, schema: string) =>
+    `  /${id}: { get: { operationId: ${id}, responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } } } }\n`
+  const never = '{ type: string, minLength: 2, maxLength: 1 }'
+  const paths = [get('a', never), get('b', '{ type: string }'), get('c', never)]
+  const lines = await dryRun(fileOf(t, `paths:\n${paths.join('')}`))
+  const told = lines.filter((line) => line.includes('no example'))
+  t.equal(told.length, 1)
+  t.match(
+    told[0],
+    /openapi.yaml:4: no example of this answer .*: give an "example" \(2 times: GET \/a, GET \/c\)$/,
+  )
+})
+
 t.test('the last line has the answer, and what to write for the rest', async (t) => {
   const bad = `  /bad: { get: { operationId: bad, parameters: [{ name: a, in: query, style: spaceDelimited, schema: {} }], ${DONE} } }\n`
   const good = `  /good: { get: { operationId: good, ${DONE} } }\n`

@@ -60,6 +60,7 @@ const YAML = `paths:
       operationId: impossible
       responses:
         '200': { description: Text, content: { application/json: { schema: { type: string, minLength: 2, maxLength: 1 } } } }
+        '201': { description: Text, headers: { Location: { required: true, schema: { type: string, minLength: 2, maxLength: 1 } } } }
         '404': { description: None }
   /misfit:
     get:
@@ -173,8 +174,8 @@ t.test('an example has its required headers, and those with an example', async (
 
 t.test('where no example can be made, the answer is 501 with advice', async (t) => {
   const examples = await examplesIn(t, 'impossible')
-  t.strictSame([examples.answers, examples.lacking], [[{ status: 404 }], [200]])
-  const advice = 'None can be made for 200: give an "example" in the contract. '
+  t.strictSame([examples.answers, examples.lacking], [[{ status: 404 }], [200, 201]])
+  const advice = 'None can be made for 200, 201: give an "example" in the contract. '
   for (const prefer of ['code=200', ''])
     t.throws(() => answerExample('Missing', examples, false, prefer), { message: advice })
 })

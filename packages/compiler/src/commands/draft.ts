@@ -1,6 +1,7 @@
 // Serves the operations without errors of a document: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
 import { inspect, type Inspected, withoutCode } from '../compile.ts'
 import { Examples } from '../operations/examples.ts'
+import { warnOfLacking } from '../operations/lacking-examples.ts'
 import { toLine, toLines, toWarningLines } from '../read/diagnostic-lines.ts'
 import type { Diagnostic } from '../read/diagnostics.ts'
 import { type Code, codeOf } from '../sentences/sentences.ts'
@@ -76,7 +77,10 @@ function addressOf(
  * @returns lines: the operations, warnings, errors; and how many operations are served, with advice for the rest
  */
 export async function dryRun(file: string, refsWithin?: string): Promise<string[]> {
-  const { names, errors, warnings } = await inspect(file, undefined, refsWithin)
+  const inspected = await inspect(file, undefined, refsWithin)
+  warnOfLacking(inspected)
+  const { names } = inspected
+  const { errors, warnings } = inspected.diagnostics.list()
   const operations = [...names.keys()]
   const isRefused = (operation: string) => errors.some((error) => concerns(error, operation))
   const changes = warnings.filter(({ finding }) => !ADDITIONS.has(codeOf(finding)))
@@ -95,12 +99,13 @@ export async function dryRun(file: string, refsWithin?: string): Promise<string[
   ]
 }
 
-/** The codes of warnings about a name or an error that the service adds: the operation is served as it is described. */
+/** The codes of warnings about a name, an error or an example that is added: the operation is served as it is described. */
 const ADDITIONS: ReadonlySet<string> = new Set<Code>([
   'id-absent',
   'status-undescribed',
   'error-undescribed',
   'error-templated',
+  'example-impossible',
 ])
 
 /** What to write for the operations that are refused. */

@@ -11,7 +11,7 @@ type Value = string | number | bigint | boolean
 
 /** Set by the server, from the body that is sent. */
 const OF_SERVER =
-  /^(connection|content-(encoding|length|range|type)|date|keep-alive|trailer|transfer-encoding|upgrade)$/i
+  /^(connection|content-(encoding|length|range)|date|keep-alive|trailer|transfer-encoding|upgrade)$/i
 
 export class ExampleHeaders {
   /** The schemas of headers: the compiled contract has none of them. */
@@ -23,15 +23,16 @@ export class ExampleHeaders {
     this.#typed = new TypedValues(this.#schemas)
   }
 
-  /** The headers of a response, by name; undefined if there are none. */
+  /** The headers of a response, by name; undefined if a required one has no example, and none can be made. */
   of({ headers }: openapi.Response): Readonly<Record<string, Value>> | undefined {
     const values: Record<string, Value> = {}
     for (const [name, header] of usableEntries(headers)) {
-      if (OF_SERVER.test(name)) continue
-      const value = this.#valueOf(name, header)
+      if (/^content-type$/i.test(name)) continue
+      const value = OF_SERVER.test(name) ? undefined : this.#valueOf(name, header)
       if (value !== undefined) values[name] = value
+      else if (header.required === true) return undefined
     }
-    return Object.keys(values).length === 0 ? undefined : values
+    return values
   }
 
   /** The example of a header, or if it is required a made value. */

@@ -73,7 +73,8 @@ export class Examples {
     status: number,
   ): readonly Example[] {
     const headers = this.#headers.of(response)
-    const head = { status, ...(headers && { headers }) }
+    if (headers === undefined) return []
+    const head = { status, ...(Object.keys(headers).length > 0 && { headers }) }
     const listed = mediaOf(response, compiled)
     if (listed.length === 0) return [head]
     for (const media of listed) {

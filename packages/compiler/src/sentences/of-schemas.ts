@@ -5,6 +5,8 @@ export const OF_SCHEMAS = {
   'schema-invalid': '<path> <fault>',
   'schema-invalid-value': '<path> <fault>: <values>',
   'example-misfit': 'this example does not fit its schema: <error>',
+  'example-impossible':
+    'no example of this answer can be made for `npm run dev`: give an "example"',
   'enum-misfit': 'the type refuses this value of enum: <error>',
   'default-misfit': 'this default does not fit its schema: it is not filled in',
   'default-too-large':
