@@ -14,7 +14,7 @@ import {
 import type { Database, Found, Order, Position, Table } from '../src/core/database.ts'
 import { tableOf } from '../src/core/database.ts'
 import { openDatabase } from '../src/open.ts'
-import { openDatabases } from '../../../test/support/postgres/server.ts'
+import { brought, openDatabases } from '../../../test/support/postgres/server.ts'
 import { range } from '../../../test/support/stores/store-engines.ts'
 
 const settings = readConfig('', { DATABASE_TIMEOUT: '20' }) // a busy machine takes longer
@@ -39,6 +39,7 @@ const COLLECTIONS = {
 const { HISTORIES, SEED } = process.env
 const databases = await openDatabases(t)
 const ENGINES: Record<string, (t: Test) => Promise<StoreOptions['database']>> = {
+  ...(brought() === undefined && { sqlite: async (t) => ({ file: `${t.testdir()}/books.db` }) }),
   postgres: async () => ({ url: await databases.createDatabase() }),
 }
 

@@ -156,9 +156,9 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     sql,
     /** Makes an empty database. @returns its URL */
     createDatabase: async (options = ''): Promise<string> => {
-      databases += 1
-      await sql(`CREATE DATABASE plants${databases} ${options}`)
-      return `${base}/plants${databases}`
+      const name = `plants${(databases += 1)}`
+      await sql(`CREATE DATABASE ${name} ${options}`)
+      return `${base}/${name}`
     },
     /** @param isStandby whether it takes no writes */
     start: async (isStandby = false): Promise<void> => {

@@ -5,7 +5,7 @@ import { duplicates } from '../core/database.ts'
 import { isRace, isRefusal, type TableInfo } from './create-tables.ts'
 import { areIn, type IndexInfo } from './indexes.ts'
 import type { Pool } from './pool.ts'
-import { errorCode } from './retries.ts'
+import { errorCode, isLocked } from './retries.ts'
 
 /** Milliseconds between two looks at an index that another process makes. */
 const POLL = 250
@@ -18,7 +18,7 @@ const NOT_UNIQUE = '23505'
 /** Another process has dropped the index. */
 const GONE = '42704'
 
-type IndexPool = Pick<Pool, 'read' | 'runLong'>
+type IndexPool = Pick<Pool, 'read' | 'write' | 'runLong'>
 type Log = StoreEvents['log'] | undefined
 
 /** An index, and the table that it is of. */
@@ -69,49 +69,38 @@ async function findMissing(
 
 /** Makes an index, or waits until another process has made it. */
 async function prepareIndex(pool: IndexPool, missing: TableIndex, log: Log): Promise<void> {
-  let tries = 0
-  for (;;) {
-    const { table } = missing
-    const isReady = (await findMissing(pool, [{ ...table, indexes: [missing.info] }])).length === 0
-    if (isReady) return
-    if (await isChanging(pool, table)) {
-      await delay(POLL)
-      continue
-    }
-    tries += 1
+  const table = { ...missing.table, indexes: [missing.info] }
+  for (let tries = 1; (await findMissing(pool, [table])).length > 0;) {
     try {
       await makeIndex(pool, missing, log)
     } catch (error) {
-      const canRetry = tries < MAX_TRIES && (await isTemporary(pool, missing, error))
+      const isMaking = isLocked(error)
+      const canRetry = isMaking || (tries < MAX_TRIES && (await isTemporary(pool, missing, error)))
       if (!canRetry) throw notMade(missing, error)
-      await delay(Math.random() * POLL * tries)
+      if (!isMaking) tries += 1
+      await delay(POLL + Math.random() * POLL * tries)
     }
   }
 }
 
-/** Two processes that make an index of the same table would wait for each other. */
-async function isChanging({ read }: IndexPool, { name }: TableInfo): Promise<boolean> {
-  const { rows } = await read(
-    `SELECT FROM pg_locks WHERE relation = to_regclass($1) AND mode = 'ShareUpdateExclusiveLock'
-      AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [`"${name}"`],
-  )
-  return rows.length > 0
-}
-
-/** An index that exists is invalid: its process was killed. */
 async function makeIndex(pool: IndexPool, missing: TableIndex, log: Log): Promise<void> {
   const { info, table } = missing
+  await dropInvalid(pool, info)
   log?.info({ table: table.name, index: info.index.name }, 'making an index')
-  await pool.runLong(info.drop)
   await pool.runLong(info.create)
 }
 
-/** @throws {Error} for items that break the index. It is dropped: it would refuse writes of others */
+/** Drops an index left by a process that was killed. It would refuse writes, but find nothing. */
+async function dropInvalid(pool: IndexPool, info: IndexInfo): Promise<void> {
+  await pool.write(info.putAside)
+  await pool.runLong(info.drop)
+}
+
+/** @throws {Error} for items that break the index */
 async function isTemporary(pool: IndexPool, missing: TableIndex, error: unknown): Promise<boolean> {
   const code = errorCode(error)
   if (code === NOT_UNIQUE) {
-    await pool.runLong(missing.info.drop)
+    await dropInvalid(pool, missing.info)
     await assertUnique(pool, missing)
     return true // another process has made it, or the items are gone
   }

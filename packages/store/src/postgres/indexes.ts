@@ -20,6 +20,12 @@ export interface IndexInfo {
   readonly create: string
   /** Makes it with its table. */
   readonly createNow: string
+  /**
+   * Renames it if it is invalid, so that a valid one is never dropped. It fails while another
+   * process makes or drops an index of the table.
+   */
+  readonly putAside: string
+  /** Drops the renamed one. */
   readonly drop: string
 }
 
@@ -42,21 +48,38 @@ const CONDITIONS: Readonly<Record<IndexType, string>> = {
   boolean: '@.type() == "boolean"',
 }
 
-export function indexInfo(dialect: Dialect, table: IndexedTable, index: StoredIndex): IndexInfo {
+export function indexInfo(
+  dialect: Pick<Dialect, 'collation'>,
+  table: IndexedTable,
+  index: StoredIndex,
+): IndexInfo {
   const [owner, key, item] = table.columns
   const columns = index.properties.map((property) => columnOf(dialect, item, property))
   const kind = index.isUnique ? 'UNIQUE INDEX' : 'INDEX'
   const ordered = index.isUnique ? [owner, ...columns] : [owner, ...columns, key]
   const definition = `ON "${table.name}" (${ordered.join(', ')}) WHERE ${areIn(columns)}`
   const name = nameOf(table.name, index.name, `${kind} ${definition}`)
+  const invalid = `${name}_invalid`
   return {
     index,
     name,
     columns,
     create: `CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ${definition}`,
     createNow: `CREATE ${kind} IF NOT EXISTS "${name}" ${definition}`,
-    drop: `DROP INDEX CONCURRENTLY IF EXISTS "${name}"`,
+    putAside: putAside(table.name, name, invalid),
+    drop: `DROP INDEX CONCURRENTLY IF EXISTS "${invalid}"`,
   }
+}
+
+function putAside(table: string, name: string, invalid: string): string {
+  return `DO $$ BEGIN
+      LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+      IF to_regclass('"${invalid}"') IS NULL AND EXISTS (
+        SELECT FROM pg_index WHERE indexrelid = to_regclass('"${name}"') AND NOT indisvalid
+      ) THEN
+        ALTER INDEX "${name}" RENAME TO "${invalid}";
+      END IF;
+    END $$`
 }
 
 /** The condition for a row to be in an index. The planner takes an index only for this condition. */
@@ -75,7 +98,11 @@ function nameOf(table: string, index: string, definition: string): string {
  * The value of a property, or null if it has another type. It fails for no item: otherwise a start
  * or a write of another release could fail.
  */
-function columnOf({ collation }: Dialect, item: string, { path, type }: IndexedProperty): string {
+function columnOf(
+  { collation }: Pick<Dialect, 'collation'>,
+  item: string,
+  { path, type }: IndexedProperty,
+): string {
   const steps = path.map((name) => ` -> ${quote(name)}`).join('')
   const filter = quote(`strict $ ? (${CONDITIONS[type]})`)
   const value = `jsonb_path_query_first((${withoutNul(item)}::json${steps})::jsonb, ${filter})`

@@ -9,12 +9,10 @@ import { PostgresTable, type Sharding } from './table.ts'
 import { NotDone } from './writes.ts'
 import {
   type Collection,
-  type Collections,
   type ItemFormat,
   type Key,
   reasonOf,
   StartupError,
-  type StoreEvents,
   type StoreOptions,
   type StoreStats,
 } from '@plant-store/engine/for-store'
@@ -48,18 +46,13 @@ export class PostgresStore implements Database {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(
-    url: string,
-    { collections, settings, events }: StoreOptions,
-  ): Promise<PostgresStore> {
+  static async open(url: string, options: StoreOptions): Promise<PostgresStore> {
     try {
-      const pool = new Pool(url, settings, events?.log)
-      const opened = await openTables(pool, collections, events?.log).catch(
-        async (error: unknown) => {
-          await pool.end()
-          throw error
-        },
-      )
+      const pool = new Pool(url, options.settings, options.events?.log)
+      const opened = await openTables(pool, options).catch(async (error: unknown) => {
+        await pool.end()
+        throw error
+      })
       return new PostgresStore(pool, opened)
     } catch (error) {
       throw new StartupError(`DATABASE_URL ${placeOf(url)}: ${reasonOf(error)}`, { cause: error })
@@ -138,11 +131,10 @@ interface OpenedTables {
  */
 async function openTables(
   pool: Pool,
-  collections: Collections,
-  log: StoreEvents['log'] | undefined,
+  { collections, isExclusive, events }: StoreOptions,
 ): Promise<OpenedTables> {
   const infos = await prepareSchema(pool, collections)
-  await prepareIndexes(pool, infos, log)
+  if (isExclusive) await prepareIndexes(pool, infos, events?.log) // a command beside a service makes none
   const pooler = pool.isSharded ? 'pooler' : 'none'
   const sharding = pool.dialect.isDistributed ? 'server' : pooler
   const tables = infos.map((table) => new PostgresTable(pool, table, sharding))
