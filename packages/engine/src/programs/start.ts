@@ -5,6 +5,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { readWords, runCommand } from './command.ts'
+import { keepTick } from './keep-tick.ts'
 import type { AppParts } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
 import type { Contract, LoadCompiler } from '../contract/contract.ts'
@@ -46,6 +47,7 @@ export interface ContractSources {
 }
 
 export async function runService(product: Product, sources: ContractSources): Promise<void> {
+  keepTick()
   const signalled = firstSignal() // before the slow imports, so that no signal is lost
   const { exit, log } = await import('../ops/log.ts')
   const failure = watchForFailure(log, exit)
