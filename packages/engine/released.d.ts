@@ -46,6 +46,38 @@ type Check<Items extends ItemsAt, Returned> = [Faults<Items, Returned>] extends 
   : {
       readonly 'these are no items of the change': Faults<Items, Returned>
     }
+type Checked<Schemas, Defined> = {
+  readonly [Name in keyof Defined]: Defined[Name] extends {
+    readonly schema: infer Schema extends keyof Schemas
+    readonly indexes: infer Indexes
+  }
+    ? {
+        readonly indexes: CheckedIndexes<Schemas[Schema], Indexes>
+      }
+    : unknown
+}
+type CheckedIndex<Item, Definition> = Definition extends {
+  readonly on: infer Paths
+}
+  ? {
+      readonly on: CheckedPaths<Item, Paths>
+    } & {
+      readonly [
+        _ in Exclude<keyof Definition, 'on' | 'unique'>
+      ]: Refused<'an index has only on and unique'>
+    }
+  : CheckedPaths<Item, Definition>
+type CheckedIndexes<Item, Indexes> = {
+  readonly [Name in keyof Indexes]: CheckedIndex<Item, Indexes[Name]>
+}
+type CheckedPath<Item, Path> = [ValueAt<Item, Path>] extends [never]
+  ? Refused<`the items have no property ${Path & string} that is a string, an integer, a number or a boolean`>
+  : Path
+type CheckedPaths<Item, Paths> = Paths extends readonly []
+  ? Refused<'an index has a property'>
+  : {
+      readonly [At in keyof Paths]: CheckedPath<Item, Paths[At]>
+    }
 export interface Collection<Item, K extends Key = bigint, Indexes = unknown> {
   readonly indexes?: Defined<Indexes>
   create(owner: string, key: K, item: Item): Promise<Item>
@@ -88,14 +120,19 @@ type Collections = Readonly<
     string,
     {
       readonly key: KeyType
-      readonly indexes?: readonly StoredIndex[]
+      readonly readIndexes?: () => Promise<readonly StoredIndex[]>
     }
   >
 >
 type CollectionsOf<Schemas, Defined extends Definitions<keyof Schemas & string>> = {
   readonly [Name in keyof Defined]: Collection<
     Schemas[Defined[Name]['schema']],
-    KeyOf<Defined[Name]['key']>
+    KeyOf<Defined[Name]['key']>,
+    Defined[Name] extends {
+      readonly indexes: infer Indexes
+    }
+      ? Indexes
+      : unknown
   >
 }
 interface Compiled {
@@ -152,12 +189,20 @@ type Defined<Indexes> = {
       : false
   }
 }
+interface DefinedCollection {
+  readonly schema: string
+  readonly key: KeyType
+  readonly indexes?: IndexDefinitions
+  readonly readIndexes?: () => Promise<readonly StoredIndex[]>
+}
+type DefinedCollections = Readonly<Record<string, DefinedCollection>>
 type Definitions<Schema extends string> = Readonly<
   Record<
     string,
     {
       readonly schema: Schema
       readonly key: KeyType
+      readonly indexes?: IndexDefinitions
     }
   >
 >
@@ -248,6 +293,13 @@ export interface Identity {
   readonly caller?: string
   readonly scopes: readonly string[]
 }
+type IndexDefinition =
+  | readonly string[]
+  | {
+      readonly on: readonly string[]
+      readonly unique?: boolean
+    }
+type IndexDefinitions = Readonly<Record<string, IndexDefinition>>
 type IndexRange<Item, Indexes> = {
   [Name in keyof Indexes]: {
     readonly index: Name
@@ -428,7 +480,7 @@ export interface Product<OpenCollections = unknown> extends ProductHooks {
   readonly tokenPrefix: string
   readonly contract: CompiledContract
   readonly store?: OpenStore | undefined
-  readonly collections: Definitions<string>
+  readonly collections: DefinedCollections
   readonly open?: (context: OpenContext) => Promise<Opened>
   readonly services: (
     collections: Readonly<Record<string, unknown>>,
@@ -444,15 +496,7 @@ interface ProductHooks {
   readonly tokenTypes?: readonly TokenType[]
   readonly guards?: Readonly<Partial<Record<string, ProductGuard>>>
   readonly errorBody?: (status: number, message: string, origin: ErrorOrigin) => unknown
-  readonly collections?: Readonly<
-    Record<
-      string,
-      {
-        readonly schema: string
-        readonly key: 'int64' | 'text'
-      }
-    >
-  >
+  readonly collections?: DefinedCollections
   readonly without?: readonly string[]
   readonly refsWithin?: string
   readonly formats?: Formats
@@ -515,6 +559,9 @@ type Refusals =
   | 429
   | 431
   | 451
+type Refused<Message extends string> = {
+  readonly [_ in Message]: true
+}
 type RefusedMethods<Operations, Methods> = {
   readonly [_ in ExtraNames<Operations, Methods>]?: 'The contract has no operation of this name'
 }
@@ -752,7 +799,7 @@ export declare function defineProduct<
     StoreOf<Defined> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>
       readonly store?: OpenStore
-      readonly collections?: Defined
+      readonly collections?: Defined & Checked<SchemasOf<Components>, NoInfer<Defined>>
       readonly open?: (context: OpenContext) => Promise<Own & Opened>
       readonly services: (
         collections: CollectionsOf<SchemasOf<Components>, Defined>,
@@ -833,7 +880,7 @@ declare const variables: {
   TRUST_PROXY: [string, VariableType<string[]>, string]
   LOG_LEVEL: [
     string,
-    VariableType<'fatal' | 'error' | 'info' | 'warn' | 'debug' | 'trace' | 'silent'>,
+    VariableType<'info' | 'fatal' | 'error' | 'warn' | 'debug' | 'trace' | 'silent'>,
     string,
   ]
   NODE_ENV: [string, VariableType<string>, string]

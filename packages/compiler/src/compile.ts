@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import {
   type Compiled,
+  faultyIndexes,
   type Operation,
   type ProductHooks,
   StartupError,
@@ -71,6 +72,7 @@ export async function inspect(
   checkPaths(compilation, listed)
   const operations = compileOperations(compilation, listed)
   const items = readItems(compilation)
+  checkIndexes(compilation, items)
   const sources = document.sources.map(([path, text]) => [path, hash('sha256', text)] as const)
   const compiled: Compiled = {
     title: titleOf(root),
@@ -91,6 +93,16 @@ export async function inspect(
     errors: errors.filter((error) => !concernsOnly(error, leftOut)),
     warnings: warnings.filter((warning) => !concernsOnly(warning, leftOut)),
   }
+}
+
+/** Reports indexes of the product that do not fit the schemas of their collections. */
+function checkIndexes(
+  { root, schemas, diagnostics, product }: Compilation,
+  items: Compiled['items'],
+): void {
+  const contract = { items, schemas: schemas.compiled }
+  for (const fault of faultyIndexes(contract, product?.collections ?? {}))
+    diagnostics.error(root, { code: 'index-misfit', ...fault })
 }
 
 /** The product's `refsWithin`, as an absolute path. */

@@ -31,6 +31,8 @@ export interface AppParts {
   readonly log: FastifyBaseLogger
   /** A plugin for each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback | undefined
+  /** As read by {@link readProduct}, if it is read already. */
+  readonly contract?: Contract | undefined
   /** A contract in the making, instead of the product's. An operation without a method is answered 501. */
   readonly draft?: Contract | undefined
   /** For a contract changed since it was generated. */
@@ -50,8 +52,9 @@ export async function buildApp({
   plugin,
   draft,
   loadCompiler,
+  contract: read = draft,
 }: AppParts): Promise<FastifyInstance> {
-  const contract = draft ?? (await readProduct(product, config, loadCompiler))
+  const contract = read ?? (await readProduct(product, config, loadCompiler))
   const writeError = errorWriter(commonErrors(contract, product), product)
   const { app } = new HttpServer({
     config,
@@ -110,7 +113,8 @@ async function jwtChecker(app: FastifyInstance, config: Config): Promise<TokenCh
   return new JwtChecker(app, config)
 }
 
-function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {
+/** Reads the contract of a product. @throws {StartupError} */
+export function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {
   const { contract: generated } = product
   const hooks = hooksAt(product, config)
   const options = { baseUrl: config.BASE_URL, generated, product: hooks, loadCompiler }

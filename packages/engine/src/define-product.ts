@@ -1,8 +1,9 @@
 // Defines a product, and checks in its types that its services fit the contract.
 import type { Config, Environment } from './config.ts'
 import type { CompiledContract } from './contract/compiled.ts'
+import type { CheckedIndexes, IndexDefinitions } from './index-types.ts'
 import type { MethodLog } from './operation/input/method-request.ts'
-import type { ProductGuard, ProductHooks } from './contract/product-hooks.ts'
+import type { DefinedCollections, ProductGuard, ProductHooks } from './contract/product-hooks.ts'
 import type { Service } from './operation/types.ts'
 import { StartupError } from './errors.ts'
 import type { ProductMetrics } from './http/metrics.ts'
@@ -34,7 +35,7 @@ export interface Product<OpenCollections = unknown> extends ProductHooks {
    */
   readonly store?: OpenStore | undefined
   /** The collections by name. The store has a table for each of them. */
-  readonly collections: Definitions<string>
+  readonly collections: DefinedCollections
   /**
    * Opens resources of the product, such as a client of another service. Called once, before the
    * port of the service listens; by no command.
@@ -93,10 +94,14 @@ export interface Opened {
 }
 
 /**
- * Collections by name: the schema of the items in `components/schemas`, and the type of their keys.
+ * Collections by name: the schema of the items in `components/schemas`, the type of their keys, and
+ * their indexes.
  */
 type Definitions<Schema extends string> = Readonly<
-  Record<string, { readonly schema: Schema; readonly key: KeyType }>
+  Record<
+    string,
+    { readonly schema: Schema; readonly key: KeyType; readonly indexes?: IndexDefinitions }
+  >
 >
 
 /** The schemas of generated `components`, by name. */
@@ -109,8 +114,18 @@ type SchemasOf<Components> = Components extends { schemas: infer Schemas } ? Sch
 type CollectionsOf<Schemas, Defined extends Definitions<keyof Schemas & string>> = {
   readonly [Name in keyof Defined]: Collection<
     Schemas[Defined[Name]['schema']],
-    KeyOf<Defined[Name]['key']>
+    KeyOf<Defined[Name]['key']>,
+    Defined[Name] extends { readonly indexes: infer Indexes } ? Indexes : unknown
   >
+}
+/** Refuses indexes that do not fit the schemas of their items. */
+type Checked<Schemas, Defined> = {
+  readonly [Name in keyof Defined]: Defined[Name] extends {
+    readonly schema: infer Schema extends keyof Schemas
+    readonly indexes: infer Indexes
+  }
+    ? { readonly indexes: CheckedIndexes<Schemas[Schema], Indexes> }
+    : unknown
 }
 type KeyOf<Type extends KeyType> = Type extends 'text' ? string : bigint
 
@@ -188,7 +203,7 @@ export function defineProduct<
     StoreOf<Defined> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>
       readonly store?: OpenStore
-      readonly collections?: Defined
+      readonly collections?: Defined & Checked<SchemasOf<Components>, NoInfer<Defined>>
       // Before `services`: TypeScript infers in this order the parameters of `services`.
       readonly open?: (context: OpenContext) => Promise<Own & Opened>
       readonly services: (
@@ -198,7 +213,8 @@ export function defineProduct<
       readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
     },
 ): Product<CollectionsOf<SchemasOf<Components>, Defined>> {
-  const { name, tokenPrefix = name, store, collections = {}, services } = product
+  const { name, tokenPrefix = name, store, services } = product
+  const collections: Definitions<string> = product.collections ?? {}
   checkName(name)
   checkName(tokenPrefix)
   if (store === undefined && Object.keys(collections).length > 0)
@@ -208,13 +224,30 @@ export function defineProduct<
   return {
     ...product,
     tokenPrefix,
-    collections,
+    collections: defineCollections(product.contract, collections),
     // JWTs are taken where JWT_ISSUER is set, which only a start knows.
     tokenTypes: store === undefined ? ['bearer'] : ['bearer', 'apiKey'],
     // app.ts opens a collection for each definition, and passes the result of `open`.
     services: (collections, opened) =>
       services(collections as Parameters<typeof services>[0], opened as Own),
   }
+}
+
+/** Adds to collections with indexes how to read the types of their values. */
+function defineCollections(
+  contract: CompiledContract,
+  collections: Definitions<string>,
+): DefinedCollections {
+  const defined = Object.entries(collections).map(([name, { schema, key, indexes }]) => {
+    if (indexes === undefined) return [name, { schema, key }] as const
+    const collection = { schema, key, indexes }
+    const readIndexes = async () => {
+      const { storedIndexes } = await import('./contract/indexes.ts') // loads the reader of schemas
+      return storedIndexes(contract, name, collection)
+    }
+    return [name, { ...collection, readIndexes }] as const
+  })
+  return Object.fromEntries(defined)
 }
 
 /** @throws {StartupError} if a name is not valid */

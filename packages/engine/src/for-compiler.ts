@@ -15,6 +15,7 @@ export type {
   SecurityScheme,
 } from './contract/compiled.ts'
 export type { ProductHooks } from './contract/product-hooks.ts'
+export { faultyIndexes } from './contract/indexes.ts'
 export type { ContractExamples, Example, OperationExamples } from './contract/examples.ts'
 export {
   type Contract,

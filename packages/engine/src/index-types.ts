@@ -50,18 +50,22 @@ type ValuesAt<Item, Paths> = { readonly [At in keyof Paths]: ValueAt<Item, Paths
 /** The values of an index, in the order of its properties. */
 type ValuesOf<Item, Definition> = ValuesAt<Item, PathsOf<Definition>>
 
-/** Refuses a property that can't be in an index: TypeScript shows this message. */
+/** Refuses a part of a definition: TypeScript shows the message as a missing property. */
+type Refused<Message extends string> = { readonly [_ in Message]: true }
+
 type CheckedPath<Item, Path> = [ValueAt<Item, Path>] extends [never]
-  ? `the schema has no property ${Path & string} that is a string, an integer, a number or a boolean`
+  ? Refused<`the items have no property ${Path & string} that is a string, an integer, a number or a boolean`>
   : Path
 
 type CheckedPaths<Item, Paths> = Paths extends readonly []
-  ? 'an index has a property'
+  ? Refused<'an index has a property'>
   : { readonly [At in keyof Paths]: CheckedPath<Item, Paths[At]> }
 
 type CheckedIndex<Item, Definition> = Definition extends { readonly on: infer Paths }
   ? { readonly on: CheckedPaths<Item, Paths> } & {
-      readonly [_ in Exclude<keyof Definition, 'on' | 'unique'>]: 'an index has only on and unique'
+      readonly [
+        _ in Exclude<keyof Definition, 'on' | 'unique'>
+      ]: Refused<'an index has only on and unique'>
     }
   : CheckedPaths<Item, Definition>
 

@@ -49,7 +49,14 @@ export interface StoredIndex {
 
 /** Collections by name, which is also the name of their table. */
 export type Collections = Readonly<
-  Record<string, { readonly key: KeyType; readonly indexes?: readonly StoredIndex[] }>
+  Record<
+    string,
+    {
+      readonly key: KeyType
+      /** Absent: none. @throws {StartupError} if one does not fit the contract */
+      readonly readIndexes?: () => Promise<readonly StoredIndex[]>
+    }
+  >
 >
 
 /**

@@ -1,6 +1,6 @@
 // Opens the store of DATABASE_URL.
 import { type OpenStore, StartupError, type StoreOptions } from '@plant-store/engine/for-store'
-import type { Database } from './core/database.ts'
+import type { Database, TableDefinitions } from './core/database.ts'
 
 /**
  * Valid in SQL without quotes. Names of tables in earlier versions and in databases are reserved.
@@ -33,23 +33,36 @@ export const openStore: OpenStore = openDatabase
 
 /** Opens a store, and shows its tables to commands. @throws {StartupError} */
 export async function openDatabase(options: StoreOptions): Promise<Database> {
-  checkNames(Object.keys(options.collections))
+  checkNames('collection', Object.keys(options.collections))
+  const opened = { ...options, collections: await readDefinitions(options) }
   if ('file' in options.database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(options.database.file, options)
+    return new SqliteStore(options.database.file, opened)
   }
   const { PostgresStore } = await import('./postgres/store.ts')
-  return PostgresStore.open(options.database.url, options)
+  return PostgresStore.open(options.database.url, opened)
 }
 
-/** @throws {StartupError} if a name can't be that of a table, or SQLite compares two as equal */
-function checkNames(names: readonly string[]): void {
+/** The tables, with their indexes. @throws {StartupError} for the name of an index */
+async function readDefinitions({ collections }: StoreOptions): Promise<TableDefinitions> {
+  const tables = Object.entries(collections).map(async ([name, { key, readIndexes }]) => {
+    const indexes = (await readIndexes?.()) ?? []
+    const names = indexes.map((index) => index.name)
+    checkNames('index', names)
+    return [name, { key, indexes }] as const
+  })
+  return Object.fromEntries(await Promise.all(tables))
+}
+
+/**
+ * @throws {StartupError} if a name can't be that of a table or an index, or SQLite compares two as
+ * equal
+ */
+function checkNames(what: 'collection' | 'index', names: readonly string[]): void {
   const byTable = Map.groupBy(names, (name) => name.toLowerCase())
   for (const same of byTable.values()) {
     const isUsable = same.every((name) => TABLE_NAME.test(name) && !RESERVED_NAME.test(name))
     if (same.length > 1 || !isUsable)
-      throw new StartupError(
-        `the collection ${same.join(' or ')} needs another name: ${NAME_ADVICE}`,
-      )
+      throw new StartupError(`the ${what} ${same.join(' or ')} needs another name: ${NAME_ADVICE}`)
   }
 }

@@ -32,8 +32,8 @@ const ORDERS = [
   index('flag', ['isNew', 'boolean'], ['price', 'number'], ['author', 'string']),
 ]
 const COLLECTIONS = {
-  books: { key: 'text', indexes: [...ORDERS, EMAIL] },
-  seats: { key: 'int64', indexes: [SEAT] },
+  books: { key: 'text', readIndexes: async () => [...ORDERS, EMAIL] },
+  seats: { key: 'int64', readIndexes: async () => [SEAT] },
 } as const
 
 const { HISTORIES, SEED } = process.env

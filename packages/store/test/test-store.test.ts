@@ -23,7 +23,7 @@ t.test('it is the embedded store: exact, ordered, atomic, and checked by the sch
   const wrong = { name: 7 } as never
   await t.rejects(plants.create('ann', 1n, wrong), { message: /does not fit the schema Plant/ })
   await t.rejects(plants.list('ann', { cursor: 'x' }), {
-    message: 'The cursor is not from a page of this list',
+    message: 'The cursor is not from a page of this collection',
   })
 })
 

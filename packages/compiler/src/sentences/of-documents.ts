@@ -21,6 +21,7 @@ export const OF_DOCUMENTS = {
   'version-swagger':
     'OpenAPI <version> is not served: convert it with `npx @scalar/cli document upgrade FILE --output openapi.yaml`',
   'version-unknown': 'OpenAPI <version> is not served: write openapi: 3.1.0',
+  'index-misfit': 'the index <index> of the collection <collection>: <fault>',
   'left-out-unknown': 'product.ts leaves out <name>: there is no such operation',
   misspelt: '<message> Did you mean <meant>?',
 } as const

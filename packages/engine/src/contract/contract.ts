@@ -6,6 +6,7 @@ import type { Compiled, CompiledContract } from './compiled.ts'
 import { errorFaults } from './error-trials.ts'
 import type { ContractExamples } from './examples.ts'
 import type { ProductHooks } from './product-hooks.ts'
+import { describeFault, faultyIndexes } from './indexes.ts'
 import { isGuarded, lackedFor, supportedAlternatives } from './guarded-schemes.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
@@ -107,7 +108,8 @@ function faultsOf(compiled: Compiled, product: ProductHooks): readonly string[] 
   const uncompiled = stored
     .filter(([, { schema }]) => !Object.hasOwn(compiled.items, schema))
     .map(([name]) => `the items of the collection ${name} need \`npm run generate\``)
-  return [...guards, ...uncompiled, ...errorFaults(compiled, product)]
+  const indexes = faultyIndexes(compiled, product.collections ?? {}).map(describeFault)
+  return [...guards, ...uncompiled, ...indexes, ...errorFaults(compiled, product)]
 }
 
 /**

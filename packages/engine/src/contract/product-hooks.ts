@@ -2,6 +2,8 @@
 // engine.
 import type { FastifyRequest } from 'fastify'
 import type { ErrorOrigin } from '../http/error-answers.ts'
+import type { IndexDefinitions } from '../index-types.ts'
+import type { KeyType, StoredIndex } from '../store.ts'
 import type { Formats } from '@plant-store/json-schema'
 
 /**
@@ -51,6 +53,22 @@ export type ProductGuard = (
   signal: AbortSignal,
 ) => Identity | undefined | Promise<Identity | undefined>
 
+/** A collection of a product. */
+export interface DefinedCollection {
+  /** The name of the schema of its items in `components/schemas`. */
+  readonly schema: string
+  readonly key: KeyType
+  readonly indexes?: IndexDefinitions
+  /**
+   * Adds the types of their values, by the contract of the last `npm run generate`.
+   * @throws {StartupError} if an index does not fit it
+   */
+  readonly readIndexes?: () => Promise<readonly StoredIndex[]>
+}
+
+/** Collections by name. */
+export type DefinedCollections = Readonly<Record<string, DefinedCollection>>
+
 /** The types of security schemes with tokens of the service. */
 export type TokenType = 'bearer' | 'apiKey'
 
@@ -71,13 +89,8 @@ export interface ProductHooks {
    * forms
    */
   readonly errorBody?: (status: number, message: string, origin: ErrorOrigin) => unknown
-  /**
-   * The collections of the product, by name: the schema of the items in `components/schemas`, and
-   * the type of the keys.
-   */
-  readonly collections?: Readonly<
-    Record<string, { readonly schema: string; readonly key: 'int64' | 'text' }>
-  >
+  /** The collections of the product, by name. */
+  readonly collections?: DefinedCollections
   /**
    * Operations of the contract to leave out: each by its `operationId`, or without one by method
    * and path, such as `GET /users`. Their paths are 404, and they need no methods.

@@ -12,7 +12,7 @@ import type { Contract, LoadCompiler } from '../contract/contract.ts'
 import type { ProductHooks } from '../contract/product-hooks.ts'
 import { hooksAt, type Product } from '../define-product.ts'
 import { StartupError } from '../errors.ts'
-import { type Store, storedCollections, type StoreEvents } from '../store.ts'
+import { type Collections, type Store, storedCollections, type StoreEvents } from '../store.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /**
@@ -64,21 +64,20 @@ export async function runService(product: Product, sources: ContractSources): Pr
     admin.stopping()
     failure.report(message, error)
   }
+  const contract = await readServed(product, config, sources) // before the store, which needs its indexes
   // Opening may take long: PostgreSQL may be down or lack tables. A signal may interrupt it safely.
-  const opening = openStore(product, config, { log, onFailure })
+  const opening = contract && openStore(product, contract, config, { log, onFailure })
   const store = await Promise.race([opening, signalled.then(() => undefined)])
   const { closeResources, openResources } = await import('./opened.ts')
   const hasStore = store !== undefined || opening === undefined
   const openingResources = hasStore ? openResources(product, log) : undefined
   const resources = await Promise.race([openingResources, signalled.then(() => undefined)])
 
-  const { loadCompiler, readDraft } = sources
-  const draft = await readDraft?.(config, hooksAt(product, config))
-  const hasContract = draft !== undefined || readDraft === undefined
   let app: FastifyInstance | undefined
-  if (resources !== undefined && hasContract) {
+  if (resources !== undefined && contract !== undefined) {
     const [plugin, { opened }] = [traces?.plugin, resources]
-    app = await openApp({ product, config, store, opened, log, plugin, draft, loadCompiler })
+    const served = sources.readDraft === undefined ? { contract } : { draft: contract }
+    app = await openApp({ product, config, store, opened, log, plugin, ...served })
     admin.serving(store, resources)
   }
   flushCompileCache() // Node writes it at the end of the process, but a kill may come first.
@@ -167,11 +166,34 @@ async function openTraces({ name }: Product, config: Config, log: Logger) {
   return startTraces(name, log)
 }
 
+/** The contract to serve; undefined if nothing of a draft can be served. @throws {StartupError} */
+async function readServed(
+  product: Product,
+  config: Config,
+  { loadCompiler, readDraft }: ContractSources,
+): Promise<Contract | undefined> {
+  if (readDraft !== undefined) return readDraft(config, hooksAt(product, config))
+  const { readProduct } = await import('../app.ts')
+  return readProduct(product, config, loadCompiler)
+}
+
+/** The collections of a product, with indexes by the served contract: it may be newer than the generated one. */
+function servedCollections({ collections }: Product, contract: Contract): Collections {
+  const served = Object.entries(collections).map(([name, collection]) => {
+    const readIndexes = async () => {
+      const { storedIndexes } = await import('../contract/indexes.ts')
+      return storedIndexes(contract, name, collection)
+    }
+    return [name, { key: collection.key, readIndexes }] as const
+  })
+  return Object.fromEntries(served)
+}
+
 /** @returns undefined if the product has no store */
-function openStore(product: Product, config: Config, events: StoreEvents) {
+function openStore(product: Product, contract: Contract, config: Config, events: StoreEvents) {
   return product.store?.({
     database: config.DATABASE_URL,
-    collections: storedCollections(product),
+    collections: storedCollections({ collections: servedCollections(product, contract) }),
     isExclusive: true,
     settings: config,
     events,

@@ -67,7 +67,10 @@ export function fromCursor(type: KeyType, order: Order, cursor: string): Positio
     : readPosition(type, order, bytes)
   // base64url has several spellings of the same bytes. `toCursor` writes only one of them.
   if (position === undefined || !isKey(position.key) || toCursor(order, position) !== cursor)
-    throw new HttpError(400, 'The cursor is not from a page of this list')
+    throw new HttpError(
+      400,
+      `The cursor is not from a page of this ${order.index === undefined ? 'collection' : 'index'}`,
+    )
   return position
 }
 

@@ -1,5 +1,12 @@
 // A database with the tables of collections: the common interface of SQLite and PostgreSQL.
-import type { IndexValue, Key, KeyType, Store, StoredIndex } from '@plant-store/engine/for-store'
+import type {
+  IndexValue,
+  Key,
+  KeyType,
+  Store,
+  StoredIndex,
+  StoreOptions,
+} from '@plant-store/engine/for-store'
 import type { Batcher } from './batch.ts'
 
 /** The message for a table with keys of another type. */
@@ -15,6 +22,16 @@ export const duplicates = (
   `the index ${index} of ${collection} is unique, but ${first} and ${second} of "${owner}" have the same values`
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
+
+/** The tables of a store: their keys, and their indexes. */
+export type TableDefinitions = Readonly<
+  Record<string, { readonly key: KeyType; readonly indexes?: readonly StoredIndex[] }>
+>
+
+/** The options of a store, with its indexes read. */
+export type DatabaseOptions = Omit<StoreOptions, 'collections'> & {
+  readonly collections: TableDefinitions
+}
 
 export interface Entry {
   readonly owner: string

@@ -7,8 +7,6 @@ import { HttpError, type StoredIndex } from '@plant-store/engine/for-store'
  */
 const MAX_VALUES_BYTES = 512
 const NUMBER_BYTES = 8
-/** An escaped NUL in JSON: a backslash before it would be escaped by another one. */
-const NUL = /(?<!\\)(?:\\\\)*\\u0000/
 
 /**
  * Makes the writer of items that can be in indexes.
@@ -21,10 +19,7 @@ export function indexedWriter<Item>(
 ): (item: Item) => string {
   if (indexes.length === 0) return write
   return (item) => {
-    const text = write(item)
-    // PostgreSQL reads no property of an item that has a NUL anywhere.
-    if (text.includes('\\u0000') && NUL.test(text))
-      throw new HttpError(400, 'An item of this collection has no NUL')
+    const text = write(item) // first of all it fits its schema
     for (const index of indexes) assertFits(index, item)
     return text
   }
@@ -32,17 +27,23 @@ export function indexedWriter<Item>(
 
 /** @throws {HttpError} 400 */
 function assertFits({ properties }: StoredIndex, item: unknown): void {
-  let bytes = 0
-  for (const { path } of properties) {
-    const value = valueAt(item, path)
-    if (value === undefined || value === null) return // the item is not in the index
-    bytes += typeof value === 'string' ? Buffer.byteLength(value) : NUMBER_BYTES
-  }
-  if (bytes <= MAX_VALUES_BYTES) return
+  const values = properties.map(({ path }) => valueAt(item, path) ?? undefined)
+  if (values.includes(undefined)) return // the item is not in the index
   const names = properties.map(({ path }) => path.join('.'))
+  const withNul = names.find((_, at) => hasNul(values[at]))
+  if (withNul !== undefined) throw new HttpError(400, `There is a NUL in ${withNul}`)
+  const bytes = values.map((value) =>
+    typeof value === 'string' ? Buffer.byteLength(value) : NUMBER_BYTES,
+  )
+  const sum = bytes.reduce((sum, length) => sum + length, 0)
+  if (sum <= MAX_VALUES_BYTES) return
   const together = names.length > 1 ? ' together' : ''
   const list = new Intl.ListFormat('en').format(names)
   throw new HttpError(400, `At most ${MAX_VALUES_BYTES} bytes fit into ${list}${together}`)
+}
+
+function hasNul(value: unknown): boolean {
+  return typeof value === 'string' && value.includes('\0')
 }
 
 /** The value of a property; undefined if the item has none. */

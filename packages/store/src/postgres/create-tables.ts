@@ -3,7 +3,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ACCESS_TOKENS,
-  type Collections,
   type KeyType,
   StoreUnavailable,
   TOKENS_OWNER,
@@ -11,7 +10,7 @@ import {
 import { type Dialect, distribute, putOnAllNodes } from './dialect.ts'
 import { indexInfo, type IndexInfo } from './indexes.ts'
 import type { Pool, Query } from './pool.ts'
-import { otherKeys } from '../core/database.ts'
+import { otherKeys, type TableDefinitions } from '../core/database.ts'
 import { errorCode } from './retries.ts'
 
 /** A table of a collection: its columns in the order owner, key and item. */
@@ -74,7 +73,7 @@ type SchemaPool = Pick<Pool, 'write' | 'dialect'>
  */
 export async function prepareSchema(
   pool: SchemaPool,
-  collections: Collections,
+  collections: TableDefinitions,
 ): Promise<TableInfo[]> {
   for (const begun = performance.now(); ;) {
     try {
@@ -93,7 +92,7 @@ export async function prepareSchema(
  * Each statement is safe to run twice, also at the same time, so a process killed midway leaves
  * nothing to undo.
  */
-async function createTables(pool: SchemaPool, collections: Collections): Promise<TableInfo[]> {
+async function createTables(pool: SchemaPool, collections: TableDefinitions): Promise<TableInfo[]> {
   const query = pool.write
   await assertUtf8(query)
   const { dialect } = pool

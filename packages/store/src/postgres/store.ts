@@ -13,12 +13,18 @@ import {
   type Key,
   reasonOf,
   StartupError,
-  type StoreOptions,
   type StoreStats,
 } from '@plant-store/engine/for-store'
 import { StoredCollection } from '../core/collection.ts'
 import { countItems } from '../core/counts.ts'
-import { BY_KEY, type Database, type Decide, type Place, tableOf } from '../core/database.ts'
+import {
+  BY_KEY,
+  type Database,
+  type DatabaseOptions,
+  type Decide,
+  type Place,
+  tableOf,
+} from '../core/database.ts'
 import { idOf } from './cells.ts'
 import { Changes } from './changes.ts'
 
@@ -46,7 +52,7 @@ export class PostgresStore implements Database {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(url: string, options: StoreOptions): Promise<PostgresStore> {
+  static async open(url: string, options: DatabaseOptions): Promise<PostgresStore> {
     try {
       const pool = new Pool(url, options.settings, options.events?.log)
       const opened = await openTables(pool, options).catch(async (error: unknown) => {
@@ -131,7 +137,7 @@ interface OpenedTables {
  */
 async function openTables(
   pool: Pool,
-  { collections, isExclusive, events }: StoreOptions,
+  { collections, isExclusive, events }: DatabaseOptions,
 ): Promise<OpenedTables> {
   const infos = await prepareSchema(pool, collections)
   if (isExclusive) await prepareIndexes(pool, infos, events?.log) // a command beside a service makes none

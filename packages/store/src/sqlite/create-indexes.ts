@@ -1,7 +1,7 @@
 // Makes the indexes of a file: those that are new, and drops those without a name in the product.
 import type { DatabaseSync } from 'node:sqlite'
-import type { Collections, StoredIndex } from '@plant-store/engine/for-store'
-import { duplicates } from '../core/database.ts'
+import type { StoredIndex } from '@plant-store/engine/for-store'
+import { duplicates, type TableDefinitions } from '../core/database.ts'
 import { conditionOf, defineIndex, expressionOf, type IndexedTable } from './index-definition.ts'
 import { brokenIndex } from './result-codes.ts'
 import { columnsOf } from './table-definition.ts'
@@ -16,7 +16,7 @@ interface WantedIndex {
  * with another definition is another one.
  * @throws {Error} naming two items that a unique index can't have both
  */
-export function updateIndexes(db: DatabaseSync, collections: Collections): void {
+export function updateIndexes(db: DatabaseSync, collections: TableDefinitions): void {
   const wanted = new Map<string, WantedIndex>()
   for (const [name, { indexes = [] }] of Object.entries(collections)) {
     const table = { name, columns: columnsOf(db, name) }

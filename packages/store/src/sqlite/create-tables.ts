@@ -1,6 +1,7 @@
 // Creates the tables of a file, and refuses a file with anything not made by the store.
 import type { DatabaseSync } from 'node:sqlite'
-import { ACCESS_TOKENS, type Collections, TOKENS_OWNER } from '@plant-store/engine/for-store'
+import { ACCESS_TOKENS, TOKENS_OWNER } from '@plant-store/engine/for-store'
+import type { TableDefinitions } from '../core/database.ts'
 import { isIndexDefinition, tableOfIndex } from './index-definition.ts'
 import { columnsOf, createTable, tableDefinitions } from './table-definition.ts'
 
@@ -51,7 +52,7 @@ const TABLES_OF_OTHERS: ReadonlyMap<string, string> = new Map([
  * @returns the previous version of the schema; 0 for an empty file
  * @throws {Error} as {@link readVersion} does
  */
-export function prepareSchema(db: DatabaseSync, collections: Collections): number {
+export function prepareSchema(db: DatabaseSync, collections: TableDefinitions): number {
   const version = readVersion(db)
   if (version === TOKENS_VERSION) {
     createTable(db, ACCESS_TOKENS, 'text')

@@ -7,7 +7,8 @@ import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
 import { updateIndexes } from './create-indexes.ts'
 import { isOutdated, prepareSchema } from './create-tables.ts'
-import { type Collections, reasonOf, StartupError } from '@plant-store/engine/for-store'
+import { reasonOf, StartupError } from '@plant-store/engine/for-store'
+import type { TableDefinitions } from '../core/database.ts'
 import { DatabaseFiles, identify } from './watch.ts'
 
 // Older versions can corrupt a WAL file with two writing connections (https://sqlite.org/wal.html,
@@ -41,7 +42,11 @@ export interface OpenFile {
  * service
  * @throws {StartupError}
  */
-export function openSqlite(file: string, collections: Collections, exclusive: boolean): OpenFile {
+export function openSqlite(
+  file: string,
+  collections: TableDefinitions,
+  exclusive: boolean,
+): OpenFile {
   let lock: DatabaseSync | undefined
   let db: DatabaseSync | undefined
   try {
@@ -74,7 +79,7 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
 }
 
 /** Opens a database in memory, with its tables: for tests. It has no log and no file. */
-export function openInMemory(collections: Collections): OpenFile {
+export function openInMemory(collections: TableDefinitions): OpenFile {
   const db = new DatabaseSync(IN_MEMORY, { readBigInts: true })
   prepareSchema(db, collections)
   updateIndexes(db, collections)
@@ -144,7 +149,7 @@ function rewriteLog(log: string): void {
 }
 
 /** @returns the previous version of the schema */
-function prepare(db: DatabaseSync, exclusive: boolean, collections: Collections): number {
+function prepare(db: DatabaseSync, exclusive: boolean, collections: TableDefinitions): number {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
   const version = prepareSchema(db, collections)
   // A command beside a service leaves the service's indexes as they are.

@@ -3,12 +3,17 @@ import {
   type Collection,
   type ItemFormat,
   type Key,
-  type StoreOptions,
   type StoreStats,
 } from '@plant-store/engine/for-store'
 import { StoredCollection } from '../core/collection.ts'
 import { countItems } from '../core/counts.ts'
-import { type Database, type Decide, type Place, tableOf } from '../core/database.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  type Decide,
+  type Place,
+  tableOf,
+} from '../core/database.ts'
 import { makeReadQueue } from '../core/lists.ts'
 import { Connection } from './connection.ts'
 import { IN_MEMORY, type OpenFile, openInMemory, openSqlite } from './file.ts'
@@ -37,7 +42,7 @@ export class SqliteStore implements Database {
   readonly #polling: NodeJS.Timeout | undefined
 
   /** @throws {StartupError} */
-  constructor(path: string, { collections, isExclusive, settings, events }: StoreOptions) {
+  constructor(path: string, { collections, isExclusive, settings, events }: DatabaseOptions) {
     const file =
       path === IN_MEMORY ? openInMemory(collections) : openSqlite(path, collections, isExclusive)
     const connection = new Connection(file, events?.onFailure)

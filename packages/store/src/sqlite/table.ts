@@ -1,11 +1,5 @@
 // The table of a collection on SQLite.
-import type {
-  Collections,
-  IndexValue,
-  Key,
-  KeyType,
-  StoredIndex,
-} from '@plant-store/engine/for-store'
+import type { IndexValue, Key, KeyType, StoredIndex } from '@plant-store/engine/for-store'
 import type {
   Chunk,
   Entry,
@@ -15,6 +9,7 @@ import type {
   Range,
   Rows,
   Table,
+  TableDefinitions,
 } from '../core/database.ts'
 import type { Connection } from './connection.ts'
 import { OrderedRows } from './ordered-rows.ts'
@@ -40,7 +35,11 @@ export class SqliteTable implements Table {
   readonly #rows: OrderedRows
   readonly #hasUnique: boolean
 
-  constructor(connection: Connection, name: string, { key, indexes = [] }: Collections[string]) {
+  constructor(
+    connection: Connection,
+    name: string,
+    { key, indexes = [] }: TableDefinitions[string],
+  ) {
     this.key = key
     this.indexes = indexes
     this.#connection = connection

@@ -35,7 +35,7 @@ const SHELF = { name: 'shelf', isUnique: false, properties: [property('place.she
 const ISBN = { name: 'isbn', isUnique: true, properties: [property('isbn', 'string')] }
 
 function books(...indexes: readonly StoredIndex[]): Collections {
-  return { books: { key: 'text', indexes } }
+  return { books: { key: 'text', readIndexes: async () => indexes } }
 }
 
 /** Opens a store as the service does, or as a command beside it. */
@@ -254,7 +254,7 @@ t.test('a start that is killed while it makes an index leaves a file that opens'
   db.close()
   const log = `${file}-wal`
   while (!isInLog(log)) {
-    const child = spawn(process.execPath, [PROGRAM, file, JSON.stringify(books(ISBN))])
+    const child = spawn(process.execPath, [PROGRAM, file, JSON.stringify([ISBN])])
     const exit = once(child, 'exit')
     while (!isInLog(log) && child.exitCode === null) await setImmediate()
     child.kill('SIGKILL')

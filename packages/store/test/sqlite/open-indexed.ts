@@ -1,13 +1,14 @@
-// Opens a file of books with an index, which is made by it.
+// Opens a file of books with indexes, which are made by it.
 import { argv } from 'node:process'
 import { readConfig } from '@plant-store/engine'
-import type { Collections } from '@plant-store/engine/for-store'
+import type { StoredIndex } from '@plant-store/engine/for-store'
 import { openDatabase } from '../../src/open.ts'
 
-const [, , file = '', collections = ''] = argv
+const [, , file = '', indexes = ''] = argv
+const readIndexes = async () => JSON.parse(indexes) as StoredIndex[] // of the test
 await openDatabase({
   database: { file },
-  collections: JSON.parse(collections) as Collections, // of the test
+  collections: { books: { key: 'text', readIndexes } },
   isExclusive: true,
   settings: readConfig('', {}),
 })
