@@ -81,15 +81,15 @@ for (const [what, sql, name] of [
   ['a virtual table', 'CREATE VIRTUAL TABLE found USING fts5(item)', 'table found'],
   ['an index', 'CREATE INDEX by_item ON plants (item)', 'index by_item'],
   ['an index of an expression', 'CREATE INDEX x ON plants (length(item))', 'index x'],
-  ['an index of the form of the store', indexOf(`${NAME}, owner, key`), 'index plants.name'],
+  ['an index of the form of the store', indexOf(`${NAME}, owner, key, item`), 'index plants.name'],
   [
     'an index with another comparison',
-    indexOf(`owner, ${NAME} COLLATE NOCASE, key`),
+    indexOf(`owner, ${NAME} COLLATE NOCASE, key, item`),
     'index plants.name',
   ],
   [
     'an index with other conditions',
-    `${indexOf(`owner, ${NAME}, key`)} AND owner <> 'joe'`,
+    `${indexOf(`owner, ${NAME}, key, item`)} AND owner <> 'joe'`,
     'index plants.name',
   ],
   ['a unique index', 'CREATE UNIQUE INDEX x ON access_tokens (item)', 'index x'],
@@ -276,7 +276,7 @@ function asSqlite(name: string, sql: string): string {
 
 t.test('an index of another version of the product is no fault', async (t) => {
   const { file, backup } = await prepare(t)
-  change(backup, indexOf(`owner, ${NAME}, key`))
+  change(backup, indexOf(`owner, ${NAME}, key, item`))
   t.strictSame(checkDatabase(backup), checkDatabase(file))
   await restoreBackup(backup, file, true)
   await (await openTestStore({ file })).close()
