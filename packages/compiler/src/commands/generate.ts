@@ -47,8 +47,10 @@ export function writeGenerated(
   const imported = ['CompiledContract', 'RequestOf', 'ResultOf']
   const words = withoutStrings(types)
   const marks = ['Mark', 'Visible'].filter((name) => words.includes(`${name}<`))
-  const names = Object.keys(root.components?.securitySchemes ?? {}).map(stringCode)
-  const schemes = names.length === 0 ? 'never' : names.join(' | ')
+  const described = Object.keys(root.components?.securitySchemes ?? {})
+  const required = compiled.operations.flatMap(({ security }) => security.flat())
+  const names = new Set([...described, ...required.map(({ scheme }) => scheme.name)])
+  const schemes = [...names].map(stringCode).join(' | ') || 'never'
   const from = (path: string) => {
     const relativePath = relative(dirname(target), path)
     return stringCode(relativePath.startsWith('.') ? relativePath : `./${relativePath}`)

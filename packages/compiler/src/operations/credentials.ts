@@ -29,13 +29,18 @@ export function readSecurity(
 }
 
 function readAlternative(compilation: Compilation, alternative: Alternative): Requirement[] {
-  const { root, diagnostics } = compilation
+  const { root, product, diagnostics } = compilation
   return Object.entries(alternative).map(([name, scopes]) => {
     const node = root.components?.securitySchemes?.[name]
-    if (node === undefined) diagnostics.error(alternative, unknownScheme(compilation, name), name)
+    const hasGuard = Object.hasOwn(product?.guards ?? {}, name)
+    if (node === undefined && hasGuard)
+      diagnostics.warn(alternative, { code: 'scheme-guarded', name }, name)
+    else if (node === undefined)
+      diagnostics.error(alternative, unknownScheme(compilation, name), name)
     checkScopes(compilation, alternative, name, scopes)
-    // An unknown scheme becomes a requirement nobody can satisfy. Without it, the operation could be open.
-    return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
+    // A scheme that is not described becomes a requirement that only a guard can satisfy. Without it, the operation could be open.
+    const scheme = node === undefined ? undescribedScheme(name) : readScheme(name, deref(node))
+    return { scheme, scopes }
   })
 }
 
@@ -116,6 +121,12 @@ function reportUnguarded(
     else if (hasServed) diagnostics.warn(node, { code: 'guard-absent', name, guard })
     else diagnostics.error(node, { code: 'guard-needed', name, guard, lacked: lackedFor(scheme) })
   }
+}
+
+/** A scheme whose credentials only a guard of the product can find in a request. */
+function undescribedScheme(name: string): SecurityScheme {
+  const challenge = /^[\w-]+$/.test(name) ? name : 'Guarded'
+  return { name, type: 'other', in: 'connection', key: '', challenge }
 }
 
 type Described = Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>

@@ -120,16 +120,22 @@ const LINES = /^application\/(x-)?(ndjson|jsonl|json-seq)$/i
 
 /**
  * Passes an unsupported media type on, for the method to write or parse. In a request its schema must be a string or absent:
- * any other schema would be a promise to check the body.
+ * any other schema would be a promise to check the body. The schema of bytes may be one that no bytes fit.
  */
 function passOn(mediaType: MediaType, use: Use): readonly ServedMediaType[] {
   const { type, media } = mediaType
   const kind = passedOnAs(type)
   if (kind === undefined || media.encoding !== undefined) return []
-  const isText = /^(string|any)$/.test(allowedTypes(media.schema).join())
-  const isOther = UNPARSED_TEXT.test(type)
-  if (use === 'request' && !(isOther && isText)) return []
+  if (use === 'request' && !isPassedToMethod(type, kind, media.schema)) return []
   return [{ ...mediaType, kind, isUnchecked: true }]
+}
+
+/** Whether a method gets a body unchecked: text with a schema of a string, or bytes with a schema of no string. */
+function isPassedToMethod(type: string, kind: 'text' | 'bytes', schema: unknown): boolean {
+  const types = allowedTypes(schema)
+  if (kind === 'bytes')
+    return !LINES.test(type) && !types.some((name) => /^(string|any)$/.test(name))
+  return UNPARSED_TEXT.test(type) && /^(string|any)$/.test(types.join())
 }
 
 function passedOnAs(type: string): 'text' | 'bytes' | undefined {

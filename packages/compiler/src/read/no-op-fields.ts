@@ -47,7 +47,8 @@ export function isValue(name: string, kind: ObjectKind): boolean {
 }
 
 function warningOf(name: string, value: unknown, kind: ObjectKind): Finding | undefined {
-  if (value === null) return { code: 'field-empty' }
+  const isUnnamed = kind === 'fields' && name === 'operationId' && value === ''
+  if (value === null || isUnnamed) return { code: 'field-empty' }
   const isNoOp = kind === 'keywords' && name === 'required' && typeof value === 'boolean'
   return isNoOp ? { code: 'required-misplaced' } : undefined
 }

@@ -16,7 +16,7 @@ import { samplesOfCompiled } from '../samples/compiled-reader.ts'
 import type { Samples } from '../samples/samples.ts'
 import { DANGLING, member, resolveReference, tryDeref } from '../read/references.ts'
 import { keywordDiagnostic, metaErrors } from './refusals.ts'
-import { bytesRule, isFile, type ValueSyntax } from './shapes.ts'
+import { bytesRule, isFile, lengthsOf, type ValueSyntax } from './shapes.ts'
 
 export interface Compilation {
   readonly root: Oas3_1Definition
@@ -235,9 +235,8 @@ export class Schemas {
   }
 
   #compileFile(schema: SchemaObject): Schema {
-    const rule = bytesRule(schema)
-    if (rule === undefined) this.#diagnostics.error(schema, { code: 'file-rules' })
-    return { type: 'file', ...rule }
+    if (bytesRule(schema) === undefined) this.#diagnostics.warn(schema, { code: 'file-rules' })
+    return { type: 'file', ...lengthsOf(schema) }
   }
 
   /** Reports a keyword if it is refused, or served with a warning. @returns whether it is refused */

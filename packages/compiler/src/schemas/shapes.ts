@@ -76,6 +76,13 @@ export function bytesRule(schema: unknown): Pick<Keywords, 'minLength' | 'maxLen
   return rule
 }
 
+/** The bounds of a file's length, in bytes, whatever its other rules. */
+export function lengthsOf(schema: unknown): Pick<Keywords, 'minLength' | 'maxLength'> {
+  const keywords = flattenedSchema(schema).flatMap((part) => Object.entries(part))
+  const lengths = keywords.filter(([key]) => /^(min|max)Length$/.test(key))
+  return Object.fromEntries(lengths.map(([key, value]) => [key, Number(value)]))
+}
+
 /** Whether a schema of a form describes a file: by `contentMediaType` of OpenAPI 3.1, or `format: binary` of 3.0. */
 export function isFile(schema: unknown): boolean {
   const schemas = flattenedSchema(schema)

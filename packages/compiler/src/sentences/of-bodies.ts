@@ -28,7 +28,8 @@ export const OF_BODIES = {
   'form-undescribed': 'this schema describes no fields: the form may have any, which nobody checks',
   'form-field-not-simple':
     'the field <name> needs a simple "type": integer, number, boolean, string, or a list of these',
-  'file-rules': 'a file of a form has minLength and maxLength in bytes, and no more',
+  'file-rules':
+    'a file of a form has minLength and maxLength in bytes: its other keywords are not checked',
   'body-default': 'the default of a whole body is not filled in',
   'body-limit': '<field> must be a number of bytes, from 1',
 

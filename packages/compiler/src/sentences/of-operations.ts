@@ -19,6 +19,8 @@ export const OF_OPERATIONS = {
   'scheme-unknown': 'the security scheme <name> is not in components/securitySchemes',
   'scheme-absent':
     'the security scheme <name> is not in components/securitySchemes, which has <names>',
+  'scheme-guarded':
+    'the security scheme <name> is not in components/securitySchemes: the guard of this name in the product checks it',
   'scheme-misspelt':
     'the security scheme <name> is not in components/securitySchemes. Did you mean <meant>?',
   'scope-unsendable':

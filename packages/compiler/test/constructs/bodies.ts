@@ -228,6 +228,11 @@ export const BODIES: Constructs = {
   'one media type in two spellings': body(
     'application/json: { x-body-limit: 9 }\nApplication/JSON: { x-body-limit: 9 } # here',
   ),
+  'a body of bytes whose schema is an object or a list: the method gets the bytes': {
+    yaml: body('application/octet-stream: { schema: { type: object, required: [a] } }'),
+    run: bytesOf,
+    asks: [ask(post('{}', 'application/octet-stream'), 200, '{"bytes":"{}"}')],
+  },
   'a schema of bytes that says more than `type: string, format: binary, maxLength`': body(
     'image/png:\n  x-body-limit: 9\n  schema: { type: string, pattern: a } # here',
   ),
@@ -421,9 +426,16 @@ export const BODIES: Constructs = {
         ask(form('d\r\n\r\nUE5H'), 200, '{"d":"UE5H"}'),
       ],
     },
-  'a file of a form with more rules than its length': body(
-    'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a: # here\n        type: string\n        pattern: a\n        format: binary',
-  ),
+  'a file of a form with more rules than its length: they are not checked': {
+    yaml: body(
+      'multipart/form-data:\n  schema:\n    type: object\n    properties: { a: { type: string, pattern: a, maxLength: 3, format: binary } }',
+    ),
+    run: filesOf,
+    asks: [
+      ask(form(`a; filename=x${PNG_TYPE}b`), 200, '{"a":"x image/png b"}'),
+      ask(form(`a; filename=x${PNG_TYPE}long`), 400, /bytes/),
+    ],
+  },
   '`uniqueItems` of the files of a form': body(
     'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a:\n        type: array\n        items: { type: string, format: binary }\n        uniqueItems: true # here',
   ),

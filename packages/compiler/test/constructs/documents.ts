@@ -256,6 +256,12 @@ export const DOCUMENTS: Constructs = {
     run: async () => ({ status: 204 }),
     asks: [ask('/x/y-z/7', 204)],
   },
+  'an empty `operationId`: as without one': {
+    yaml: `paths:\n  /x: { get: { operationId: '', responses: { '204': { description: Done } } } }\n`,
+    methods: ['getX'],
+    run: async () => ({ status: 204 }),
+    asks: [ask('/x', 204)],
+  },
   'an `operationId` with invisible characters, as the end of a line': `paths:\n  /x:\n    get:\n      operationId: "run\\u2028now" # here\n      responses: { '204': { description: Done } }\n`,
   'an operation without `responses`': {
     yaml: `paths:\n  /x: { get: { operationId: run } }\n`,

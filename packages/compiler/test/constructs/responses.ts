@@ -478,6 +478,17 @@ components:
       ),
       asks: [ask(as(`Bearer ${ALICE}`), 200)],
     },
+  'a scheme that is not in `components/securitySchemes`, with a guard of its name in the product': {
+    yaml: `paths:\n  /x:\n    get:\n      operationId: run\n      security: [{ session: [] }]\n      responses: { '204': { description: Done }, default: { description: Failed } }\n`,
+    product: {
+      guards: {
+        session: ({ headers }) =>
+          headers['cookie'] === 'a' ? { caller: 'ann', scopes: [] } : undefined,
+      },
+    },
+    run: async () => ({ status: 204 }),
+    asks: [ask('/x', 401), ask({ url: '/x', headers: { cookie: 'a' } }, 204)],
+  },
   'a scheme that is not in `components/securitySchemes`': `paths:\n  /x:\n    get:\n      operationId: run\n      security: [{ bearer: [] }] # here\n      responses: { '204': { description: Done } }\ncomponents: { securitySchemes: { bearerAuth: { type: http, scheme: bearer } } }`,
   'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
       type: apiKey
