@@ -38,7 +38,7 @@ export interface Inspected extends DiagnosticList {
   readonly operations: ReadonlyMap<string, CompiledOperation>
 }
 
-interface CompiledOperation {
+export interface CompiledOperation {
   readonly operation: Operation
   readonly normal: NormalOperation
 }

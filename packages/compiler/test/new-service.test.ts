@@ -32,8 +32,16 @@ t.test('the names come from the title', async (t) => {
   t.equal(namesFrom('"', 'folder').title, 'folder', 'a title is never empty')
 })
 
-const newService = (folder: string, document: string, environment: Record<string, string> = {}) =>
-  run([process.execPath, 'service/new.ts', folder, document], { ...FOR_REGISTRY, ...environment })
+const newService = (
+  folder: string,
+  document: string,
+  environment: Record<string, string> = {},
+  words: readonly string[] = [],
+) =>
+  run([process.execPath, 'service/new.ts', folder, document, ...words], {
+    ...FOR_REGISTRY,
+    ...environment,
+  })
 
 const OPERATION = `get:
       operationId: run
@@ -44,9 +52,7 @@ t.test('what can not become a service is refused, and nothing is written', async
   const folder = t.testdir({
     full: { 'a.txt': '' },
     'good.yaml': contract(`paths:\n  /x:\n    ${OPERATION}\n`),
-    'refused.yaml': contract(
-      `paths:\n  /x:\n    ${OPERATION}\n  /y:\n    ${OPERATION.replace('get', 'trace')}\n`,
-    ),
+    'refused.yaml': contract(`paths:\n  /y:\n    ${OPERATION.replace('get', 'trace')}\n`),
     'form.yaml': contract(`paths:
   /x:
     get:
@@ -68,11 +74,10 @@ t.test('what can not become a service is refused, and nothing is written', async
     ['new', 'none.yaml', /the document has no operation: nothing is written/],
     ['new', 'broken.yaml', /broken\.yaml/],
     ['new', 'absent.yaml', /absent\.yaml/],
+    ['new', 'https://example.com/a.yaml', /only files are read: copy it beside the contract/],
   ] as const) {
-    const { code, stdout, stderr } = await newService(
-      `${folder}/${target}`,
-      `${folder}/${document}`,
-    )
+    const path = document.startsWith('https:') ? document : `${folder}/${document}`
+    const { code, stdout, stderr } = await newService(`${folder}/${target}`, path)
     t.strictSame([code, stdout], [1, ''], document)
     t.match(stderr, message)
     t.strictSame(readdirSync(folder), before, 'nothing is written')
@@ -261,11 +266,35 @@ t.test('nginx repeats requests only where each method may be repeated', async (t
   ] as const) {
     const yaml = contract(`paths:\n  /x:\n    ${OPERATION.replace('get', method)}\n`)
     const folder = t.testdir({ 'openapi.yaml': yaml })
-    t.match(await newService(`${folder}/shop`, `${folder}/openapi.yaml`), { code: 0 })
+    t.match(await newService(`${folder}/shop`, `${folder}/openapi.yaml`), { code: 0, stderr: '' })
     const text = readFileSync(`${folder}/shop/deploy/nginx.conf`, 'utf8')
     t.equal(repeats.test(text), isRepeated, method)
     t.equal(text.includes('every operation of the contract can be repeated'), isRepeated)
   }
+})
+
+t.test('a refused operation is left out, with its reason, and the others are served', async (t) => {
+  // The parser of the linter wants the end of a list farther to the right than its key.
+  const tags = 'tags: [ # of the shop\n        a\n      ]\n      '
+  const refused = `  /y:\n    ${OPERATION.replace('get', 'trace').replace('run', 'bad')}\n`
+  const served = OPERATION.replace('summary', `${tags}summary`)
+  const parent = t.testdir({ 'a.yaml': contract(`paths:\n  /x:\n    ${served}\n${refused}`) })
+  const words = ['--name', 'Corner Shop']
+  const ended = await newService(`${parent}/shop`, `${parent}/a.yaml`, {}, words)
+  t.match(ended, { code: 0, stderr: '' })
+  t.match(ended.stdout, /has the service Small, with 1 operations/)
+  t.match(ended.stdout, /^refused, and left out .*: TRACE \/y$/m)
+  const folder = `${parent}/shop`
+  const product = readFileSync(`${folder}/service/product.ts`, 'utf8')
+  const yaml = readFileSync(`${folder}/openapi.yaml`, 'utf8')
+  const line = yaml.split('\n').findIndex((text) => text.includes('trace:')) + 1
+  t.match(product, `    // openapi.yaml:${line}: "trace" is not served`)
+  t.match(product, /^ {4}'bad',\n {2}\],$/m)
+  t.match(product, /name: 'cornershop',[^]*new CornerShopService\(\)/)
+  t.match(yaml, '# of the shop', 'the layout is another one, with the comments')
+  symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  const check = [process.execPath, 'service/generate.ts', '--check']
+  t.match(await run(check, {}, folder), { code: 0 })
 })
 
 t.test('a document of a stranger becomes a service, and none of it runs', async (t) => {

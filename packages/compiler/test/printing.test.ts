@@ -145,7 +145,10 @@ async function placesFor(t: Test, file: string, text: string): Promise<ReadonlyS
 async function printAll(folder: string, document: string) {
   const file = `${folder}/openapi.yaml`
   writeFileSync(file, document)
-  const plan = planService(file, 'small', await inspect(file))
+  const plan = planService(
+    { document: file, folder: 'small', name: undefined },
+    await inspect(file),
+  )
   const hooks = { guards: Object.fromEntries(plan.guards.map((name) => [name, () => undefined])) }
   const { schemas, operations } = await inspect(file, hooks)
   const examples = new Examples(schemas)
@@ -156,7 +159,7 @@ async function printAll(folder: string, document: string) {
   const pasted = methods.map(({ method }) => method).join('\n')
   const codes = {
     'contract.gen.ts': await generateTypes(file, `${folder}/contract.gen.ts`, hooks),
-    'product.ts': writeProduct(named),
+    'product.ts': writeProduct(named, []),
     'first.test.ts': writeTest(named).replace('../service/', './'),
     'stubs-service.ts': writeClass({ name: 'Stubs', code: '.', methods }),
     'pasted.ts': `export class Pasted {\n${pasted}\n}\n`,

@@ -1,11 +1,12 @@
 // Writes the files of a new service.
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { format, type Options } from 'prettier'
-import { parse } from 'yaml'
-import { inspect } from '../compile.ts'
+import { parse, parseDocument } from 'yaml'
+import { inspect, type Inspected } from '../compile.ts'
+import { toLine } from '../read/diagnostic-lines.ts'
 import { writeGenerated } from './generate.ts'
 import { LEFT_OUT, linterWords } from './linter.ts'
 import { commit } from './new-commit.ts'
@@ -13,10 +14,9 @@ import { addPackages } from './new-packages.ts'
 import { writeAgents, writeChangelog, writeReadme } from './new-pages.ts'
 import type { Plan } from './new-plan.ts'
 import { fitTemplates, repositoryOf } from './new-templates.ts'
-import { writeNginx, writeProduct, writeTest } from './new-texts.ts'
+import { type LeftOut, writeNginx, writeProduct, writeTest } from './new-texts.ts'
 import { missingMethods, writeClass } from './stubs.ts'
 import { readTemplates, type Source } from './templates.ts'
-import type { ProductHooks } from '@plant-store/engine/for-compiler'
 
 export interface Made {
   /** The steps left out, and why. */
@@ -44,8 +44,8 @@ export async function makeService(plan: Plan, folder: string, source: Source): P
   write('AGENTS.md', writeAgents(plan))
   write('CHANGELOG.md', writeChangelog(plan))
   const style = { ...templates.project.prettier, parser: 'typescript' }
-  for (const [file, text] of await codeOf(plan, folder, style)) write(file, text)
   await leaveOutProblems(folder)
+  for (const [file, text] of await codeOf(plan, folder, style)) write(file, text)
   const left = await addPackages(templates, plan, { ...source, folder })
   const uncommitted = await commit(folder, `Make ${plan.title}`)
   return { warnings: [left, uncommitted].filter((warning) => warning !== undefined) }
@@ -64,21 +64,31 @@ async function codeOf(
   style: Options,
 ): Promise<ReadonlyMap<string, string>> {
   const paths = { file: join(folder, CONTRACT), target: join(folder, GENERATED) }
-  const inspected = await inspect(paths.file, hooksOf(plan))
+  const guards = Object.fromEntries(plan.guards.map((name) => [name, () => undefined]))
+  const leftOut = plan.refused.length === 0 ? [] : leftOutOf(await inspect(paths.file, { guards }))
+  const without = leftOut.map(({ name }) => name)
+  const inspected = await inspect(paths.file, { guards, without })
   const methods = missingMethods(inspected, [])
   const name = plan.className
   const pretty = (code: string) => format(code, style)
   return new Map([
     [GENERATED, writeGenerated(inspected, paths)],
-    ['service/product.ts', await pretty(writeProduct(plan))],
+    ['service/product.ts', await pretty(writeProduct(plan, leftOut))],
     [`service/${plan.slug}-service.ts`, await pretty(writeClass({ name, code: '.', methods }))],
     [`test/${plan.slug}-service.test.ts`, await pretty(writeTest(plan))],
   ])
 }
 
-/** The hooks of product.ts, as the contract is compiled with them. */
-function hooksOf({ guards }: Plan): ProductHooks {
-  return { guards: Object.fromEntries(guards.map((name) => [name, () => undefined])) }
+/** The refused operations of a contract. */
+function leftOutOf({ errors, names }: Inspected): LeftOut[] {
+  const leftOut = new Map<string, LeftOut>()
+  for (const [operation, name] of names) {
+    const reasons = errors
+      .filter(({ operations }) => operations?.includes(operation))
+      .map((error) => toLine({ ...error, at: { ...error.at, file: CONTRACT } }))
+    if (reasons.length > 0) leftOut.set(name, { name, reasons: [...new Set(reasons)] })
+  }
+  return [...leftOut.values()]
 }
 
 /** Stores the problems of the document as they are: the strict rules of `redocly.yaml` hold for later changes only. */
@@ -92,9 +102,34 @@ async function leaveOutProblems(folder: string): Promise<void> {
     text.replace(RULES, () => JSON.stringify(rules)),
   )
   const words = linterWords(folder, [CONTRACT, '--generate-ignore-file'], [])
-  await execute(process.execPath, words, { cwd: folder, maxBuffer: MAX_OUTPUT })
+  const lint = () => execute(process.execPath, words, { cwd: folder, maxBuffer: MAX_OUTPUT })
+  await lint().catch(async () => {
+    rewrite(join(folder, CONTRACT))
+    await lint().catch((error: unknown) => {
+      throw linterFault(error, folder)
+    })
+  })
   writeFileSync(file, text)
   const ignored = join(folder, LEFT_OUT)
   const isClean = Object.keys(parse(readFileSync(ignored, 'utf8')) as object).length === 0
   if (isClean) rmSync(ignored)
+}
+
+/**
+ * Writes a document in the usual layout, with its comments. The parser of the linter is stricter: it wants the end of a list
+ * farther to the right than its key.
+ */
+function rewrite(file: string): void {
+  const document = parseDocument(readFileSync(file, 'utf8'), { intAsBigInt: true })
+  writeFileSync(file, document.toString({ lineWidth: 0 }))
+}
+
+/** The error of a document that the linter can't read, without paths of this machine. */
+function linterFault(error: unknown, folder: string): Error {
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
+  const message = said
+    .replaceAll(`${realpathSync(folder)}/`, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return new Error(`the linter can't read the document: ${message}`, { cause: error })
 }

@@ -69,12 +69,17 @@ function upgradeLine(isFromRegistry: boolean): string {
 }
 
 /** The steps of some services only. */
-function writeUnfinished({ guards }: Plan, at: string): string {
+function writeUnfinished({ guards, refused }: Plan, at: string): string {
   const steps = [
     ...(guards.length === 0
       ? []
       : [
           `Write the guards of ${guards.map(markdown).join(', ')} in \`service/product.ts\`: until then they let nobody in. [Describe the product](${at}/service/docs/guards-and-errors.md) has an example.`,
+        ]),
+    ...(refused.length === 0
+      ? []
+      : [
+          'Some operations can not be served: `without` in `service/product.ts` has them, each with its line and reason. Mend one in `openapi.yaml`, and take it out.',
         ]),
   ]
   return steps.map((step, index) => `${index + 3}. ${step}\n`).join('')

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { writeYaml } from '../read/bundle.ts'
-import type { Inspected } from '../compile.ts'
+import type { CompiledOperation, Inspected } from '../compile.ts'
 import { toLines } from '../read/diagnostic-lines.ts'
 import { type Names, namesFrom } from './new-names.ts'
 import { classNameOf } from './stubs.ts'
@@ -13,7 +13,10 @@ import { printError } from '@plant-store/engine/for-commands'
 export interface Plan extends Names {
   /** The content of `openapi.yaml`. */
   readonly contract: string
+  /** The number of its operations. */
   readonly operations: number
+  /** The operations left out, such as `GET /users`. */
+  readonly refused: readonly string[]
   /** The operation of the first test. */
   readonly first: FirstOperation
   readonly className: string
@@ -30,37 +33,59 @@ interface FirstOperation {
   readonly path: string
 }
 
-/** Plans the service of a document. @throws {Error} with the reasons if an operation would be refused */
-export function planService(document: string, folder: string, described: Inspected): Plan {
-  refuseErrors(described)
-  const guards = guardsFor(described)
-  const names = namesFrom(described.compiled?.title ?? '', folder)
+/** What a person has typed. */
+interface Typed {
+  /** The path of the document. */
+  readonly document: string
+  /** The name of the new folder. */
+  readonly folder: string
+  /** The name of the service; undefined for the title of the document. */
+  readonly name: string | undefined
+}
+
+/** Plans the service of a document. @throws {Error} with the reasons if no operation can be served */
+export function planService(typed: Typed, inspected: Inspected): Plan {
+  const refused = refusedOperations(inspected)
+  const served = [...inspected.operations].filter(([operation]) => !refused.has(operation))
+  const operations = served.map(([, operation]) => operation)
+  const names = namesFor(typed, inspected)
   return {
     ...names,
-    contract: contractOf(document, described),
-    operations: described.operations.size,
-    first: firstOperation(described),
+    contract: contractOf(typed.document, inspected),
+    operations: operations.length,
+    refused: [...refused],
+    first: firstOperation(operations),
     className: classNameOf(`${names.slug}-service.ts`),
-    guards,
-    isRepeatable: isRepeatable(described),
+    guards: guardsFor(operations),
+    isRepeatable: operations.every(({ operation }) => IDEMPOTENT.test(operation.method)),
   }
 }
 
-/** @throws {Error} with the refused operations */
-function refuseErrors({ errors, names }: Inspected): void {
+/** The names from the typed one, or from the title. The title stays. @throws {Error} if the typed one has no letter */
+function namesFor({ name, folder }: Typed, { compiled }: Inspected): Names {
+  const names = namesFrom(compiled?.title ?? '', folder)
+  if (name === undefined) return names
+  const { name: typed, slug } = namesFrom(name, '')
+  if (!/[a-z0-9]/i.test(name))
+    throw new Error(`--name "${name}" must have letters of a-z, or digits`)
+  return { ...names, name: typed, slug }
+}
+
+/** The refused operations, such as `GET /users`, if others can be served. @throws {Error} if none can */
+function refusedOperations({ errors, names }: Inspected): ReadonlySet<string> {
   if (names.size === 0) throw new Error('the document has no operation: nothing is written')
-  if (errors.length === 0) return
-  printError(toLines(errors))
   const isRefused = (operation: string) =>
     errors.some(({ operations }) => operations === null || operations.includes(operation))
   const refused = [...names.keys()].filter(isRefused)
-  const which = refused.length > 0 ? refused.join(', ') : 'a part of the document'
-  throw new Error(`refused: ${which}. Nothing is written`)
+  const isWhole = errors.some(({ operations }) => operations === null)
+  if (!isWhole && refused.length < names.size) return new Set(refused)
+  printError(toLines(errors))
+  throw new Error(`refused: ${refused.join(', ')}. Nothing is written`)
 }
 
 /** The security schemes that need a guard, of the operations without another alternative. */
-function guardsFor({ operations }: Inspected): string[] {
-  const schemes = [...operations.values()].flatMap(({ operation }) =>
+function guardsFor(operations: readonly CompiledOperation[]): string[] {
+  const schemes = operations.flatMap(({ operation }) =>
     supportedAlternatives(operation.security, {}).flat(),
   )
   const guarded = schemes.filter(({ scheme }) => scheme.type === 'other')
@@ -70,11 +95,6 @@ function guardsFor({ operations }: Inspected): string[] {
 /** The idempotent methods (RFC 9110, section 9.2.2). */
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/
 
-/** Whether a gateway may repeat every request. */
-function isRepeatable({ operations }: Inspected): boolean {
-  return [...operations.values()].every(({ operation }) => IDEMPOTENT.test(operation.method))
-}
-
 /** A document as one file of YAML: unchanged, if it is one. */
 function contractOf(document: string, { compiled }: Inspected): string {
   const text = compiled?.bundle ?? readFileSync(document, 'utf8')
@@ -82,8 +102,8 @@ function contractOf(document: string, { compiled }: Inspected): string {
 }
 
 /** The operation of the first test: a read, if there is one. */
-function firstOperation({ operations }: Inspected): FirstOperation {
-  const listed = [...operations.values()].map(({ normal }) => normal)
+function firstOperation(operations: readonly CompiledOperation[]): FirstOperation {
+  const listed = operations.map(({ normal }) => normal)
   const reading = listed.find(({ method }) => method === 'GET') ?? listed[0]
   const { id = '', method = '', path = '' } = reading ?? {}
   return { id, method, path: path.replaceAll(/\{[^{}]*\}/g, '7') }

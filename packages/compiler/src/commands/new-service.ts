@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { inspect } from '../compile.ts'
+import { isUrl } from '../read/reach.ts'
 import { LEFT_OUT } from './linter.ts'
 import { type Made, makeService } from './new-files.ts'
 import { type Plan, planService } from './new-plan.ts'
@@ -11,22 +12,29 @@ import { readWords, runCommand } from '@plant-store/engine/for-commands'
 
 const USAGE = `usage: new <folder> <document>   makes a service of an OpenAPI document in a new folder
   --refs-within FOLDER   a $ref may lead to its files; by default to those beside the document
+  --name NAME            the name of the service, in place of the document's title
   --registry             names the packages by their versions; by default they are files in vendor/
+  An operation that can't be served is left out, with its reason in service/product.ts.
   Each operation is answered 501 until its method is written.`
 
 /** Runs the command. @param product of the clone; undefined if the compiler is installed */
 export function newService(product: Product | undefined): Promise<void> {
   return runCommand(USAGE, async (words) => {
-    const options = { 'refs-within': { type: 'string' }, registry: { type: 'boolean' } } as const
+    const options = {
+      'refs-within': { type: 'string' },
+      name: { type: 'string' },
+      registry: { type: 'boolean' },
+    } as const
     const { args, values } = readWords(words, ['<folder>', '<document>'], options)
     const typed = callersFolder('new')
-    const [folder, document] = [resolve(typed, args[0]), resolve(typed, args[1])]
+    const folder = resolve(typed, args[0])
+    const document = isUrl(args[1]) ? args[1] : resolve(typed, args[1])
     if (existsSync(folder) && readdirSync(folder).length > 0)
       throw new Error(`${args[0]} is not empty: name a new folder`)
     const within = values['refs-within']
     const refsWithin = within === undefined ? undefined : resolve(typed, within)
-    const described = await inspect(document, undefined, refsWithin)
-    const plan = planService(document, basename(folder), described)
+    const inspected = await inspect(document, undefined, refsWithin)
+    const plan = planService({ document, folder: basename(folder), name: values.name }, inspected)
     const unfinished = `${folder}.unfinished`
     mkdirSync(dirname(unfinished), { recursive: true })
     mkdirSync(unfinished) // fails if it exists: nobody's files are removed
@@ -47,11 +55,16 @@ export function newService(product: Product | undefined): Promise<void> {
 
 /** What the person does next. */
 function sayNext(plan: Plan, name: string, result: Made & { readonly folder: string }): string[] {
-  const { title, operations, guards, slug } = plan
+  const { title, operations, refused, guards, slug } = plan
   const hasProblems = existsSync(join(result.folder, LEFT_OUT))
   return [
     `${name} has the service ${title}, with ${operations} operations: cd ${shellWord(name)} && npm ci && npm start`,
     `write the methods in service/${slug}-service.ts: until then they are answered 501`,
+    ...(refused.length > 0
+      ? [
+          `refused, and left out by without in service/product.ts, with the reason of each: ${refused.join(', ')}`,
+        ]
+      : []),
     ...guards.map(
       (guard) => `write the guard ${guard} in service/product.ts: until then it lets nobody in`,
     ),

@@ -1,9 +1,20 @@
 // Writes the files of a new service that depend on its contract: product.ts, the first test, and the settings of nginx.
 import type { Plan } from './new-plan.ts'
-import { keyCode, stringCode } from '../operations/printing.ts'
+import { keyCode, lineComments, stringCode } from '../operations/printing.ts'
+
+/** An operation that is not served. */
+export interface LeftOut {
+  /** Its name for `without`. */
+  readonly name: string
+  /** Its errors, with their lines. */
+  readonly reasons: readonly string[]
+}
 
 /** Writes product.ts. */
-export function writeProduct({ name, slug, className, guards }: Plan): string {
+export function writeProduct(
+  { name, slug, className, guards }: Plan,
+  leftOut: readonly LeftOut[],
+): string {
   const guardLines = guards.map(
     (scheme) => `    ${keyCode(scheme)}: () => undefined, // 401 for everybody: write it`,
   )
@@ -20,9 +31,22 @@ export function writeProduct({ name, slug, className, guards }: Plan): string {
     '  store: openStore,',
     `  services: () => [new ${className}()],`,
     ...(guards.length > 0 ? ['  guards: {', ...guardLines, '  },'] : []),
+    ...writeWithout(leftOut),
     '})',
     '',
   ].join('\n')
+}
+
+/** Writes the operations that are left out, each below its reasons. */
+function writeWithout(leftOut: readonly LeftOut[]): string[] {
+  if (leftOut.length === 0) return []
+  const lines = leftOut.flatMap(({ name, reasons }) => [
+    ...reasons.flatMap(lineComments),
+    `${stringCode(name)},`,
+  ])
+  const comment =
+    '  // These operations can not be served. Mend one in openapi.yaml, and take it out of this list.'
+  return [comment, '  without: [', ...lines.map((line) => `    ${line}`), '  ],']
 }
 
 /** Writes the first test of a method. It is marked `todo` until the method is written. */
