@@ -139,6 +139,7 @@ interface Compiled {
   readonly title: string
   readonly sources: Readonly<Record<string, string>>
   readonly bundle: string | null
+  readonly published?: string | undefined
   readonly baseUrl: readonly [from: number, to: number] | null
   readonly prefix: string
   readonly providers: readonly string[]
@@ -248,6 +249,8 @@ interface ErrorOrigin {
 interface Example {
   readonly status: number
   readonly name?: string
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string | number | bigint | boolean>>
   readonly body?: unknown
   readonly isEvent?: true
 }
@@ -422,6 +425,7 @@ interface Operation {
 }
 interface OperationExamples {
   readonly answers: readonly Example[]
+  readonly lacking: readonly number[]
   readonly method: string
 }
 type Optional<Described> = {

@@ -78,6 +78,7 @@ export async function inspect(
     title: titleOf(root),
     sources: Object.fromEntries(sources),
     bundle: document.bundle,
+    ...(document.published !== undefined && { published: document.published }),
     baseUrl: document.baseUrl,
     prefix: prefixOf(root),
     providers: readProviders(compilation),

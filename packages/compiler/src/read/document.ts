@@ -7,6 +7,7 @@ import { isContainer } from '@plant-store/json-schema'
 import { removeBrokenReferences } from './broken-references.ts'
 import { moveIntoMain, writeYaml } from './bundle.ts'
 import type { Diagnostics } from './diagnostics.ts'
+import { publishedPart } from './internal-schemas.ts'
 import { removeNoOpFields } from './no-op-fields.ts'
 import { Reach } from './reach.ts'
 import { member, resolveReference } from './references.ts'
@@ -32,8 +33,9 @@ interface OpenApi {
   readonly sources: readonly (readonly [path: string, text: string])[]
   /** Absolute paths of its files, including missing ones. */
   readonly files: readonly string[]
-  /** The document to serve in YAML, if it had several files. */
+  /** The document in YAML, if it had several files. */
   readonly bundle: Compiled['bundle']
+  readonly published: Compiled['published']
   readonly baseUrl: Compiled['baseUrl']
 }
 
@@ -69,20 +71,32 @@ export async function readOpenApi(
     locate(main, diagnostics)
     if (isServed) await checkStructure(main, resolver, diagnostics)
     for (const { finding, ...place } of resolver.unreadLinks) diagnostics.tell(place, finding)
-    const bundle = diagnostics.isBundle ? writeYaml(main.parsed) : null
+    const root = main.parsed as Oas3_1Definition
     return {
-      root: main.parsed as Oas3_1Definition,
+      root,
       isServed,
       sources: listSources(main, resolver),
       files: [...resolver.getFiles()],
-      bundle,
-      baseUrl: findBaseUrl(bundle === null ? main.yaml : parseDocument(bundle)),
+      ...writeDocuments(main, diagnostics, isServed ? publishedPart(root, diagnostics) : undefined),
     }
   } catch (error) {
     const message =
       error instanceof StartupError ? error.message : `${relative('', file)}: ${reasonOf(error)}`
     throw new UnreadableDocument(message, [...resolver.getFiles()])
   }
+}
+
+/** Writes the documents that are not as their files. @param part the published part, if it is not the whole */
+function writeDocuments(
+  main: File,
+  { isBundle }: Diagnostics,
+  part: object | undefined,
+): Pick<OpenApi, 'bundle' | 'published' | 'baseUrl'> {
+  const bundle = isBundle ? writeYaml(main.parsed) : null
+  const published = part && writeYaml(part)
+  const served = published ?? bundle
+  const baseUrl = findBaseUrl(served === null ? main.yaml : parseDocument(served))
+  return { bundle, published, baseUrl }
 }
 
 /** Removes no-op fields and broken references, which would stop a later step. @returns the other references */

@@ -9,6 +9,8 @@ export const OF_DOCUMENTS = {
   'reference-circular': 'the reference leads back to itself',
   'reference-dangling':
     "this $ref leads nowhere: write '#/components/...', or the path of a file; anchors and URLs are not served",
+  'schema-internal':
+    '<name> is internal, and what refers to it is published: leave out its x-internal, or refer to another schema',
   'link-not-read': 'this link is served as it is written: nothing is read from it',
   'file-by-url': 'only files are read: copy it beside the contract',
   'file-outside':

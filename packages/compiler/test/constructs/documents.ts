@@ -112,6 +112,24 @@ export const DOCUMENTS: Constructs = {
     yaml: `x-a: { $ref: '#/nowhere' }\nx-tagGroups: 7\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
     asks: [ask('/x', 200)],
   },
+  '`x-internal: true` in a schema of `components`: it may be the schema of a collection, and is not in `/openapi.yaml`':
+    {
+      yaml: `${PATHS}components: { schemas: { A: { x-internal: true, type: string } } }\n`,
+      product: { collections: { kept: { schema: 'A', key: 'int64' } } },
+      asks: [ask('/x', 200), ask('/openapi.yaml', 200, /^((?!x-internal)[^])*$/)],
+    },
+  'a published part that refers to such a schema': `${PATHS}  /y:
+    get:
+      operationId: y
+      responses:
+        '200':
+          description: Done
+          content:
+            application/json:
+              schema:
+                $ref: '#/components/schemas/A' # here
+components: { schemas: { A: { x-internal: true, type: string } } }
+`,
   '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
     yaml: `servers: [{ url: '{at}', variables: { at: { default: 'https://example.com/v1' } } }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
     asks: [ask('/v1/x', 200), ask('/x', 404)],

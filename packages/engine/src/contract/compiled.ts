@@ -9,8 +9,10 @@ export interface Compiled {
    * The SHA-256 of each file of the contract, by its path relative to the folder of the main file.
    */
   readonly sources: Readonly<Record<string, string>>
-  /** The served document, if several files were bundled. */
+  /** The document, if several files were bundled. */
   readonly bundle: string | null
+  /** The served document, if schemas with `x-internal: true` are left out of it. */
+  readonly published?: string | undefined
   /** The position of the default of the server variable `base_url` in the served document. */
   readonly baseUrl: readonly [from: number, to: number] | null
   /** The path of the servers, such as `/v1`; empty if they have none. */

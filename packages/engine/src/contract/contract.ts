@@ -78,7 +78,7 @@ export function toContract(
   baseUrl: string | undefined,
   product: ProductHooks,
 ): Contract {
-  const text = compiled.bundle ?? readFileSync(file, 'utf8')
+  const text = compiled.published ?? compiled.bundle ?? readFileSync(file, 'utf8')
   const bytes = Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl))
   const operations = compiled.operations.map((operation) => ({
     ...operation,
