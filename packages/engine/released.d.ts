@@ -815,6 +815,11 @@ export declare function defineProduct<
     },
 ): Product<CollectionsOf<SchemasOf<Components>, Defined>>
 export declare function etag(item: unknown): string
+export declare function matches(
+  header: string,
+  tag: string | undefined,
+  comparison?: 'weak' | 'strong',
+): boolean
 export declare function notWritten(): Promise<never>
 export declare const openCollections: <Collections>(
   product: Product<Collections>,

@@ -1,4 +1,4 @@
-// Makes the entity tag of an item.
+// Makes the entity tag of an item, and compares it with those of a request.
 import { hash } from 'node:crypto'
 import { exactJson } from './json.ts'
 
@@ -19,4 +19,37 @@ const ETAG_LENGTH = 22
 export function etag(item: unknown): string {
   const digest = hash('sha256', exactJson(item), 'base64url')
   return `"${digest.slice(0, ETAG_LENGTH)}"`
+}
+
+/** The entity tags in a list (RFC 9110, section 8.8.3). A tag may have commas. */
+const TAGS = /(W\/)?"([!#-~\x80-\xff]*)"/g
+
+/**
+ * Whether the value of `If-Match` or `If-None-Match` has the tag of an item: alone, in a list, or as `*`, which is any item.
+ * @param header the value of the header
+ * @param tag of the item, with its quotes; undefined if there is no item, which even `*` does not match
+ * @param comparison `strong` for `If-Match`, which no weak tag matches (RFC 9110, section 13.1.1). `weak` for `If-None-Match`
+ *   (section 13.1.2): a gateway that compresses an answer makes its tag weak, as in `W/"a"`
+ * @example
+ * ```ts
+ * import { etag, matches } from '@plant-store/engine'
+ *
+ * const tag = etag({ text: 'Buy milk' })
+ * export const isUnchanged = matches(`W/${tag}, "another"`, tag)
+ * export const isThere = matches('*', tag, 'strong')
+ * ```
+ */
+export function matches(
+  header: string,
+  tag: string | undefined,
+  comparison: 'weak' | 'strong' = 'weak',
+): boolean {
+  if (tag === undefined) return false
+  if (header.trim() === '*') return true
+  const opaque = tag.replace(/^W\//, '')
+  const isComparable = comparison === 'weak' || !tag.startsWith('W/')
+  const listed = header
+    .matchAll(TAGS)
+    .filter(([, weak]) => comparison === 'weak' || weak === undefined)
+  return isComparable && listed.some(([, , content]) => `"${content ?? ''}"` === opaque)
 }

@@ -1,6 +1,6 @@
 // Entity tags, and the recipe of service/docs/etags.md, on both databases.
 import t from 'tap'
-import { etag, refusal, write } from '../../src/index.ts'
+import { etag, matches, refusal, write } from '../../src/index.ts'
 import { range } from '../../../../test/support/stores/store-engines.ts'
 import { startPostgres } from '../../../../test/support/postgres/server.ts'
 import {
@@ -40,10 +40,26 @@ for (const [engine, database] of Object.entries({ sqlite: { file }, postgres: { 
   })
 }
 
+t.test('a tag is compared with the tags of a request as RFC 9110 says', async (t) => {
+  const tag = '"a,b"'
+  for (const header of ['"a,b"', '*', ' * ', '"x", "a,b"', 'W/"x","a,b"', '"a,b",'])
+    for (const comparison of ['weak', 'strong'] as const)
+      t.ok(matches(header, tag, comparison), `${comparison}: ${header}`)
+  t.ok(matches('W/"a,b"', tag), 'as a gateway sends it that compresses')
+  t.ok(matches('"a,b"', `W/${tag}`))
+  t.notOk(matches('W/"a,b"', tag, 'strong'))
+  t.notOk(matches('"a,b"', `W/${tag}`, 'strong'), 'nothing matches a weak tag')
+  for (const header of ['', 'a,b', '"a"', '"a,b', 'w/', '"*"', '"x", "y"'])
+    t.notOk(matches(header, tag), header)
+  t.notOk(matches('*', undefined), 'there is no item')
+  t.notOk(matches('"a"', undefined))
+})
+
 /** The recipe. */
 async function change(store: TestStore, body: Plant, expected: string) {
   const result = await store.update('joe', 7n, (plant) => {
-    if (expected !== etag(plant)) return write(undefined, refusal(412, 'The plant has changed'))
+    if (!matches(expected, etag(plant), 'strong'))
+      return write(undefined, refusal(412, 'The plant has changed'))
     return write(body, { status: 200, headers: { ETag: etag(body) }, body })
   })
   return result ?? refusal(404, 'No such plant')
