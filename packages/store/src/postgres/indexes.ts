@@ -57,7 +57,7 @@ export function indexInfo(
   const columns = index.properties.map((property) => columnOf(dialect, item, property))
   const kind = index.isUnique ? 'UNIQUE INDEX' : 'INDEX'
   const ordered = index.isUnique ? [owner, ...columns] : [owner, ...columns, key]
-  const definition = `ON "${table.name}" (${ordered.join(', ')}) WHERE ${areIn(columns)}`
+  const definition = `ON "${table.name}" (${ordered.join(', ')})`
   const name = nameOf(table.name, index.name, `${kind} ${definition}`)
   const invalid = `${name}_invalid`
   return {
@@ -82,7 +82,10 @@ function putAside(table: string, name: string, invalid: string): string {
     END $$`
 }
 
-/** The condition for a row to be in an index. The planner takes an index only for this condition. */
+/**
+ * The condition for a row to be in an index. It is no condition of the index itself: each write would evaluate
+ * the expressions twice.
+ */
 export function areIn(columns: readonly string[]): string {
   return columns.map((column) => `${column} IS NOT NULL`).join(' AND ')
 }

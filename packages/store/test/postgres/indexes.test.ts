@@ -35,7 +35,7 @@ const BOTH = [DAY, EMAIL]
 const member = (day: number, email: string) => exactJson({ day, name: `n ${day}`, email })
 
 async function open(t: Test, url: string, indexes: readonly StoredIndex[]): Promise<Database> {
-  const collections = { members: { key: 'int64', indexes } } as const
+  const collections = { members: { key: 'int64', readIndexes: async () => indexes } } as const
   const store = await openDatabase({ database: { url }, collections, isExclusive: true, settings })
   t.teardown(() => store.close())
   return store
