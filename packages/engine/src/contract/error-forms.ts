@@ -104,7 +104,7 @@ export function errorWriter(errors: Operation['errors'], product: ProductHooks):
 }
 
 /** Writes an error as plain text. The message is escaped where a client may read it as a page. */
-function textError(type: string, message: string): ReturnType<WriteError> {
+export function textError(type: string, message: string): ReturnType<WriteError> {
   const body = /html|xml/.test(type) ? escapeMarkup(message) : message
   return { type: `${type}; charset=utf-8`, body }
 }

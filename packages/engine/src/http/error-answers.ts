@@ -1,6 +1,6 @@
 // Answers a request with an error, and logs a fault.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
+import { HttpError, NotUnique, StoreBusy, StoreUnavailable } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 import { STATUS_CODES } from './node.ts'
 
@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Writes an error in the form of the route. */
     writeError?: WriteError
+    /** Writes the answer to a write that breaks a unique index; without it, the answer is 500. */
+    writeConflict?: WriteError | undefined
     operationId?: string
   }
   interface FastifyInstance {
@@ -57,14 +59,18 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { statusCode, message, headers } = toHttpError(error)
   const { exchange } = request
+  const { config } = request.routeOptions
+  const isConflict = error instanceof NotUnique && config.writeConflict !== undefined
+  const answered = isConflict ? toConflict(error) : error
+  const { statusCode, message, headers } = toHttpError(answered)
   if (error === TOO_BUSY) request.server.exchanges.shed(exchange, NO_ROOM)
-  if (statusCode >= 500 && !(error instanceof HttpError))
+  if (statusCode >= 500 && !(answered instanceof HttpError))
     reportFault(error, exchange, 'request failed')
-  const { writeError = request.server.writeError, operationId = '' } = request.routeOptions.config
+  const { writeError = request.server.writeError, operationId = '' } = config
   const path = request.url.replace(/[?#].*/s, '')
-  const { type, body } = writeError(statusCode, message, { path, id: request.id, operationId })
+  const write = (isConflict ? config.writeConflict : undefined) ?? writeError
+  const { type, body } = write(statusCode, message, { path, id: request.id, operationId })
   reply.code(statusCode).headers(headers)
   reply.raw.statusMessage = '' // Node may have set the phrase of an answer before refusing to send it.
   return reply.type(type).serializer(String).send(body) // Without a serializer, Fastify would add a charset.
@@ -85,6 +91,10 @@ export function reportFault(err: Error, exchange: Exchange, message: string): vo
   const repeated = isOfStore ? exchanges.storeFaults.note(err.message) : 0
   if (repeated === undefined) return
   log.error({ reqId: exchange.id, err, ...(repeated > 0 && { repeated }) }, message)
+}
+
+function toConflict({ index }: NotUnique): HttpError {
+  return new HttpError(409, `Another item has the same ${index}`)
 }
 
 function toHttpError(error: Error & { readonly statusCode?: number }): HttpError {

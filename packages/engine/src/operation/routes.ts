@@ -17,6 +17,7 @@ import './skip-document-check.ts'
 import type { Operation } from '../contract/compiled.ts'
 import type { Contract } from '../contract/contract.ts'
 import { describesErrors } from '../contract/common-errors.ts'
+import { conflictWriter } from '../contract/conflicts.ts'
 import { errorWriter } from '../contract/error-forms.ts'
 import type { ProductHooks } from '../contract/product-hooks.ts'
 import { Validator } from '@plant-store/json-schema'
@@ -79,6 +80,7 @@ export async function addRoutes(
         template: path,
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
         writeError: writerFor(operation, app, product),
+        writeConflict: conflictWriter({ operation, schemas, product }),
         operationId: id,
       },
       onRequest: stages.onRequest,
