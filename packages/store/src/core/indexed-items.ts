@@ -7,6 +7,8 @@ import { HttpError, type StoredIndex } from '@plant-store/engine/for-store'
  */
 const MAX_VALUES_BYTES = 512
 const NUMBER_BYTES = 8
+/** As JSON has it. */
+const NUL = String.raw`\u0000`
 
 /**
  * Makes the writer of items that can be in indexes.
@@ -20,9 +22,24 @@ export function indexedWriter<Item>(
   if (indexes.length === 0) return write
   return (item) => {
     const text = write(item) // first of all it fits its schema
-    for (const index of indexes) assertFits(index, item)
+    for (const index of indexes) {
+      if (text.includes(NUL)) assertNames(index, item)
+      assertFits(index, item)
+    }
     return text
   }
+}
+
+/**
+ * Refuses names with NUL beside an indexed property: SQLite takes them for what is before the NUL.
+ * @throws {HttpError} 400
+ */
+function assertNames({ properties }: StoredIndex, item: unknown): void {
+  for (const { path } of properties)
+    for (const depth of path.keys()) {
+      const names = Object.keys(valueAt(item, path.slice(0, depth)) ?? {})
+      if (names.some(hasNul)) throw new HttpError(400, 'There is a NUL in the name of a property')
+    }
 }
 
 /** @throws {HttpError} 400 */

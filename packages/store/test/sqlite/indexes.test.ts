@@ -182,8 +182,8 @@ function toJson({ values }: Row): string {
       const json = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
       return `${JSON.stringify(NAMES[type as IndexType])}:${json}`
     })
-  // Neither another property with NUL nor one with a similar name is an obstacle.
-  return `{"in":{${properties.join(',')},"b\\u0000":"\\u0000"},"b":"outside"}`
+  // Another property may have NUL.
+  return `{"in":{${properties.join(',')},"c":"\\u0000"},"b":"outside"}`
 }
 
 function compare(left: IndexValue, right: IndexValue): number {
@@ -449,4 +449,14 @@ t.test('an item that is missing from an index is found by the check', async (t) 
   t.throws(() => checkDatabase(file), {
     message: 'the database is damaged: row 1 missing from index books.shelf',
   })
+})
+
+t.test('a name with NUL beside an indexed property is refused: SQLite ends it there', async (t) => {
+  const store = await open(t, ':memory:', books(SHELF))
+  const items = store.collection<unknown, string>('books', { parse: JSON.parse })
+  const refused = { name: 'HttpError', statusCode: 400 }
+  for (const item of [{ 'place\0': {} }, { place: { 'shelf\0': 'S1' } }])
+    await t.rejects(items.create(OWNER, 'a', item), refused)
+  await items.create(OWNER, 'a', { note: 'a\0', more: { 'shelf\0': 'S1' } })
+  t.strictSame(await keysOf(store.table, { index: SHELF }), [])
 })
