@@ -12,7 +12,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['validator.ts'],
     ['annotations.ts', 'defaults.ts'],
     ['schema-compiler.ts'],
-    ['boolean-schema.ts', 'memoize.ts', 'untyped.ts'],
+    ['boolean-schema.ts', 'memoize.ts', 'plain.ts', 'untyped.ts'],
     ['keywords'],
     ['core'],
   ],

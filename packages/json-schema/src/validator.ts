@@ -5,6 +5,7 @@ import { type Annotation, type Evaluate, Evaluation, type Reserve } from './core
 import { reachable } from './core/flattened-schema.ts'
 import { roundNumbers } from './core/numbers.ts'
 import type { AddedTypes, Formats, Schema } from './core/schema.ts'
+import { PlainSchemas } from './plain.ts'
 import { SchemaCompiler } from './schema-compiler.ts'
 import { pointerOf, sentenceOf } from './core/sentences.ts'
 import {
@@ -62,6 +63,8 @@ export class Validator {
   readonly #use: Use
   readonly #compiler: SchemaCompiler
   readonly #hasUntyped: boolean
+  /** Undefined where values may be untyped. */
+  readonly #plain: PlainSchemas | undefined
 
   /**
    * @param schemas by id
@@ -78,6 +81,7 @@ export class Validator {
     this.#schemas = schemas
     this.#use = use
     this.#hasUntyped = types !== undefined
+    this.#plain = types === undefined ? new PlainSchemas((id) => schemas[id]) : undefined
     this.#compiler = new SchemaCompiler(schemas, {
       formats,
       marks,
@@ -94,12 +98,20 @@ export class Validator {
    */
   compile(name: string, schema: Schema, markedFrom = 1): Check {
     const evaluate = this.#compiler.compileSchema(schema)
-    if (this.#use === 'incoming')
-      return (value, reserve) =>
-        unlessTooNested(name, () =>
-          this.#checkIncoming({ evaluate, name, markedFrom, reserve }, value),
-        )
-    return (value) => unlessTooNested(name, () => checkOutgoing(evaluate, name, value, markedFrom))
+    const check: Check =
+      this.#use === 'incoming'
+        ? (value, reserve) => this.#checkIncoming({ evaluate, name, markedFrom, reserve }, value)
+        : (value) => checkOutgoing(evaluate, name, value, markedFrom)
+    return (value, reserve) =>
+      unlessTooNested(name, () => this.#accept(schema, value) ?? check(value, reserve))
+  }
+
+  /** Accepts a value that surely fits a plain schema. The schema is read at its first use, not at the start. */
+  #accept(schema: Schema, value: unknown): Checked | undefined {
+    const plain = this.#plain?.of(schema)
+    if (plain?.fits(value) !== true) return undefined
+    const isDecoded = this.#use === 'incoming' && plain.decode !== undefined
+    return { value: isDecoded ? plain.decode(value) : value }
   }
 
   /** Makes a `bigint` of each int64 in a value, valid or not. */
