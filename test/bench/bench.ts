@@ -34,7 +34,7 @@ const isRecorded = old === undefined && profile === undefined && !short
 /** Many are more than have their page in the cache of the service. */
 const SIZES = { small: 10_000, many: short || profile !== undefined ? 1000 : 100_000 }
 const CONNECTIONS = [1, 32, 256]
-const WARM_CONNECTIONS = 32
+const WARM_CONNECTIONS = 8
 const ROUNDS = short ? 1 : 5
 const PROFILED_SECONDS = 5
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim()
