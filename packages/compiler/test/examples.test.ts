@@ -102,7 +102,8 @@ t.test(
       { status: 404, body: { message: 'No such thing' } },
       { status: 406, body: 'sorry' },
       { status: 415, body: Buffer.from('bytes') },
-      { status: 400, body: { error: 1 } },
+      { status: 400, body: { error: 1 }, range: '4XX' },
+      { status: 500, body: {}, range: 'default' },
     ])
   },
 )
@@ -123,7 +124,7 @@ t.test(
     t.strictSame(answer('respond-async, CODE="404"'), [404, 'code=404'])
     t.strictSame(answer('code=200, example=small'), [200, 'example=small'])
     t.strictSame(answer('', true), [200, undefined])
-    for (const wish of ['', 'wait=10', 'example=unknown', 'code=500', 'code=404, example=small']) {
+    for (const wish of ['', 'wait=10', 'example=unknown', 'code=599', 'code=404, example=small']) {
       const [status, message] = answer(wish)
       t.equal(status, 501, wish)
       t.match(message, 'Missing. By a header Prefer it answers an example: example=large; ')
@@ -184,3 +185,24 @@ t.test('an example that its schema refuses is never answered', async (t) => {
   const { answers } = await examplesIn(t, 'misfit')
   t.strictSame(answers, [{ status: 200, body: { text: 'Moss' } }])
 })
+
+t.test(
+  'a preference is read by the grammar of RFC 7240, and may name a range or default',
+  async (t) => {
+    const examples = await examplesIn(t)
+    const statusOf = (prefer: string) => answerExample('Missing', examples, false, prefer).status
+    for (const [prefer, status] of [
+      ['wait=10, code=404', 404],
+      ['foo="a, code=406", code = 404 ; b=c', 404],
+      ['code=404, code=406', 404],
+      ['example="sm\\all"', 200],
+      ['code=4xx', 400],
+      ['code=4XX;a="b"', 400],
+      ['code=default', 500],
+      ['handling=lenient;code=406, code="202"', 202],
+    ] as const)
+      t.equal(statusOf(prefer), status, prefer)
+    const { headers } = answerExample('Missing', examples, false, 'code=4xx')
+    t.strictSame(headers, { 'preference-applied': 'code=4xx' })
+  },
+)

@@ -46,22 +46,16 @@ export class Examples {
 
   /** Lists the examples of an operation, successes first, and writes a method with the first one. */
   of({ normal, operation }: Described): OperationExamples {
-    const keys = Object.keys(normal.responses)
-    const statuses = keys.flatMap((key) => {
-      const status = statusFor(key, keys)
-      return status === undefined ? [] : [{ key, status }]
-    })
-    const sorted = statuses.toSorted(
-      (left, right) => Number(left.status >= 400) - Number(right.status >= 400),
-    )
     const answers: Example[] = []
     const lacking: number[] = []
-    for (const { key, status } of sorted) {
+    for (const { key, status } of statusesOf(Object.keys(normal.responses))) {
       const examples = this.#examplesIn(normal.responses[key], operation.responses[key], status)
       if (examples.length === 0) lacking.push(status)
-      answers.push(...examples)
+      const range = key === String(status) ? {} : { range: key }
+      answers.push(...examples.map((example) => ({ ...example, ...range })))
     }
-    const [first] = answers
+    const hasSuccess = isWithSuccess(Object.keys(normal.responses))
+    const first = answers.find(({ range }) => !(range === 'default' && hasSuccess))
     const typed = first && this.#typedExample(first, operation)
     return { answers, lacking, method: writeMethod(normal, typed) }
   }
@@ -126,13 +120,24 @@ export class Examples {
   }
 }
 
-/** The status of a key of `responses`; undefined if no method may answer it. `default` is for errors beside a success. */
-function statusFor(key: string, keys: readonly string[]): number | undefined {
-  if (key === 'default') return keys.some((name) => /^[23]/.test(name)) ? undefined : 200
-  if (!key.endsWith('XX')) return Number(key)
-  const first = Number(key.replace('XX', '00'))
+const isWithSuccess = (keys: readonly string[]) => keys.some((key) => /^[23]/.test(key))
+
+/** A status for each key of `responses`, successes first. */
+function statusesOf(keys: readonly string[]): { readonly key: string; readonly status: number }[] {
+  const statuses = keys.map((key) => ({ key, status: statusFor(key, keys) }))
+  return statuses.toSorted(
+    (left, right) => Number(left.status >= 400) - Number(right.status >= 400),
+  )
+}
+
+/** The status of a key of `responses`. Beside a success, `default` is for errors: no method may answer it. */
+function statusFor(key: string, keys: readonly string[]): number {
+  const rangeOfDefault = isWithSuccess(keys) ? '5XX' : '2XX'
+  const range = key === 'default' ? rangeOfDefault : key
+  if (!range.endsWith('XX')) return Number(range)
+  const first = Number(range.replace('XX', '00'))
   const statuses = Array.from({ length: 100 }, (_, index) => first + index)
-  return statuses.find((status) => !keys.includes(String(status)))
+  return statuses.find((status) => !keys.includes(String(status))) ?? first
 }
 
 function keyFor(status: number, responses: Operation['responses']): string {

@@ -3,6 +3,8 @@
 
 export interface Example {
   readonly status: number
+  /** The range of its status in the contract, such as `5XX`, or `default`; absent for a single status. */
+  readonly range?: string
   /** Its name in `examples`, if it has one. */
   readonly name?: string
   /** The media type of the body, if the contract has several, or a range. */

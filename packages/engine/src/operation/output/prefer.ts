@@ -24,40 +24,69 @@ export function answerExample(
 ): Answer {
   const preferred = readPreferred(prefer)
   const hasPreference = preferred.code !== undefined || preferred.example !== undefined
-  const example = answers.find((candidate) => fulfils(candidate, preferred))
+  const example = answers.find((candidate) =>
+    hasPreference ? fulfils(candidate, preferred) : !isAnyError(candidate),
+  )
   if (example === undefined || !(hasPreference || isUnasked))
     throw new HttpError(
       501,
       `${missing}. ${listOf(answers)}${adviseFor(lacking)}. To begin with, paste:\n${method}`,
     )
-  const { name, status, type, body, isEvent } = example
-  const applied = name === undefined ? `code=${status}` : `example=${name}`
-  const headers = { ...example.headers, ...(hasPreference && { 'preference-applied': applied }) }
+  return toAnswer(example, hasPreference ? appliedFor(example, preferred) : undefined)
+}
+
+/** @param applied the preference that it fulfils; undefined if nobody asked for it */
+function toAnswer(
+  { status, type, body, isEvent, ...example }: Example,
+  applied: string | undefined,
+): Answer {
+  const headers = {
+    ...example.headers,
+    ...(applied !== undefined && { 'preference-applied': applied }),
+  }
   if (body === undefined) return { status, headers }
   const content = { body: isEvent ? streamOf(body) : body }
   return { status, headers, ...(type !== undefined && { type }), ...content }
+}
+
+function appliedFor(example: Example, { code }: PreferredExample): string {
+  if (example.name !== undefined) return wishFor(example)
+  return `code=${code ?? example.status}`
 }
 
 async function* streamOf(data: unknown) {
   yield { data }
 }
 
-/**
- * Reads a header `Prefer` (RFC 7240, section 2): preferences with a value, which may be in quotes,
- * and commas between.
- */
+/** A preference with its parameters: a quoted string may have commas and semicolons. */
+const PREFERENCE = /(?:"(?:[^"\\]|\\.)*"|[^",])+/g
+/** The name and the value of a preference, which is a token or a quoted string. */
+const NAME_AND_VALUE = /^\s*([^\s=;]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]*)))?/
+
+/** Reads a header `Prefer` (RFC 7240, section 2). Of a preference that stands twice, the first one counts. */
 function readPreferred(prefer: string): PreferredExample {
-  const preferences = prefer.split(',').map((preference) => {
-    const [name = '', value = ''] = preference.split('=', 2)
-    return [name.trim().toLowerCase(), value.trim().replaceAll('"', '')] as const
-  })
-  const values = new Map(preferences)
+  const values = new Map<string, string>()
+  for (const [preference] of prefer.matchAll(PREFERENCE)) {
+    const [, name = '', quoted, token = ''] = NAME_AND_VALUE.exec(preference) ?? []
+    const value = quoted?.replaceAll(/\\(.)/g, '$1') ?? token
+    const key = name.toLowerCase()
+    if (!values.has(key)) values.set(key, value)
+  }
   return { code: values.get('code'), example: values.get('example') }
 }
 
-function fulfils({ name, status }: Example, { code, example }: PreferredExample): boolean {
-  const hasCode = code === undefined || code === String(status)
+function fulfils({ name, status, range }: Example, { code, example }: PreferredExample): boolean {
+  const codes = [String(status), range?.toLowerCase()]
+  const hasCode = code === undefined || codes.includes(code.toLowerCase())
   return hasCode && (example === undefined || example === name)
+}
+
+/** Whether an example is that of `default`, beside a success: only who asks for it gets it. */
+const isAnyError = ({ range, status }: Example) => range === 'default' && status >= 500
+
+/** The preference for an example. */
+function wishFor({ name, status, range }: Example): string {
+  return name === undefined ? `code=${range ?? status}` : `example=${name}`
 }
 
 function adviseFor(lacking: readonly number[]): string {
@@ -67,8 +96,6 @@ function adviseFor(lacking: readonly number[]): string {
 
 function listOf(answers: readonly Example[]): string {
   if (answers.length === 0) return 'The contract has no example of its answer'
-  const wishes = answers.map(({ name, status }) =>
-    name === undefined ? `code=${status}` : `example=${name}`,
-  )
+  const wishes = answers.map(wishFor)
   return `By a header Prefer it answers an example: ${wishes.join('; ')}`
 }
