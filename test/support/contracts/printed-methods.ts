@@ -37,13 +37,9 @@ export function errorsOf(files: readonly string[], tsconfig: string): Map<string
 
 /** Sends the example of an operation, with a token if it needs one. @returns the status and the body */
 export async function askOnce(app: FastifyInstance, operation: Operation, token: string) {
-  const { credentials, schemes, isGuarded } = operation
-  const needed = credentials ?? schemes.slice(0, 1)
-  const call = withCredentials(
-    toCall(operation, exampleOf(operation)),
-    isGuarded ? needed : [],
-    token,
-  )
+  const { credentials = [], isGuarded } = operation
+  const needed = isGuarded ? credentials : []
+  const call = withCredentials(toCall(operation, exampleOf(operation)), needed, token)
   const { method, path, headers, body } = call
   const request: InjectOptions = { method: method as 'GET', url: path, headers: byName(headers) }
   const answer = await app.inject(
