@@ -1,6 +1,8 @@
 // A library: what belongs together changes together, by its whole service.
+import { globSync, readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { startProduct } from '@plant-store/testing'
+import { type Answer, startProduct } from '@plant-store/testing'
+import { fields } from './support/inner/json.ts'
 import { run } from './support/processes/programs.ts'
 import { range } from './support/stores/store-engines.ts'
 import { product } from './support/library/product.ts'
@@ -30,6 +32,21 @@ async function open(t: Test, books: number) {
 t.test('what was generated for the library is not stale', async (t) => {
   const command = [process.execPath, 'test/support/library/generate.ts', '--check']
   t.match(await run(command, {}), { code: 0 })
+})
+
+t.test('the page about data that belongs together has the code of the library', async (t) => {
+  const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+  const files = globSync('test/support/library/*.ts').map((file) =>
+    oneLine(readFileSync(file, 'utf8')),
+  )
+  const page = readFileSync('service/docs/data-that-belongs-together.md', 'utf8')
+  const blocks = [...page.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, text = '']) => text)
+  t.ok(blocks.length > 8)
+  for (const block of blocks)
+    t.ok(
+      files.some((text) => text.includes(oneLine(block))),
+      block,
+    )
 })
 
 t.test('a book is borrowed and returned: its copies, the member and the loan agree', async (t) => {
@@ -79,4 +96,50 @@ t.test('a member sees and changes only what is theirs, a librarian everything', 
   t.match(await ask('librarian', 'PUT', loan), { status: 200 })
   t.match(await ask('librarian', 'GET', '/members/ben'), { json: { open: 1 } })
   t.match(await ask('ben', 'DELETE', loan), { status: 204 })
+})
+
+t.test('an e-mail address has one member', async (t) => {
+  const { ask } = await open(t, 1)
+  const [ann, cid] = [
+    { name: 'ann', email: 'ann@example.com' },
+    { name: 'cid', email: 'ann@example.com' },
+  ]
+  t.match(await ask('librarian', 'PUT', '/members/ann', ann), { status: 200 }, 'the same member')
+  t.match(await ask('librarian', 'PUT', '/members/cid', cid), { status: 409 })
+  t.match(await ask('ben', 'PATCH', '/members/ben', { email: ann.email }), { status: 409 })
+  const find = (email: string) => ask('librarian', 'GET', `/members?email=${email}`)
+  t.match(await find(ann.email), { status: 200, json: { id: 'ann', member: { name: 'ann' } } })
+  t.match(await ask('ann', 'PATCH', '/members/ann', { email: 'a@example.com' }), { status: 200 })
+  t.match(await find(ann.email), { status: 404 })
+  t.match(await ask('librarian', 'PUT', '/members/cid', cid), { status: 200 }, 'it is free again')
+})
+
+t.test('lists are in the order of an index, page by page', async (t) => {
+  const { ask, isbns } = await open(t, 4)
+  for (const [index, isbn] of isbns.entries())
+    await ask('librarian', 'PUT', `/books/${BigInt(isbn) + 100n}`, {
+      ...BOOK,
+      author: 'Lem',
+      year: 1960 + index,
+    })
+  const pages = async (path: string) => {
+    const lists: unknown[] = []
+    for (let next: string | undefined = path; next !== undefined;) {
+      const { json, headers }: Answer = await ask('ben', 'GET', next)
+      lists.push(json)
+      const [, query] = /^<(.*)>/.exec(String(headers['link'] ?? '')) ?? []
+      next = query && path.replace(/\?.*/, query)
+    }
+    return lists.flat()
+  }
+  const years = (await pages('/authors/Lem/books?limit=2&from=1961')).map(
+    (book) => fields(book)['year'],
+  )
+  t.strictSame(years, [1963, 1962, 1961])
+  for (const isbn of isbns)
+    t.match(await ask('ben', 'PUT', `/members/ben/loans/${isbn}`), { status: 200 })
+  const loans = (await pages('/members/ben/loans?limit=3')).map((loan) => fields(loan)['isbn'])
+  t.strictSame(loans, isbns, 'due on the same day, in the order of their keys')
+  t.match(await ask('ben', 'GET', '/members/ann/loans'), { status: 403 })
+  t.match(await ask('librarian', 'GET', '/loans/overdue'), { json: { count: 0 } })
 })

@@ -17,7 +17,7 @@ const LIBRARY_KILLS = isLong ? 200 : 4
 const LIBRARY = [process.execPath, 'test/support/library/main.ts']
 /** The sessions of the services. */
 const SESSIONS = `SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
-t.setTimeout(isLong ? 1_800_000 : 120_000)
+t.setTimeout(isLong ? 7_200_000 : 240_000)
 
 t.test(
   `${KILLS} times kill -9 lose no acknowledged write and undo no delete`,

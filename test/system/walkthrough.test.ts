@@ -1,5 +1,6 @@
 // The README's sections "Contract and method" and "Add an operation", and service/docs/add-a-resource.md, done as they say in
-// copies of the project; and services of their own that `npm run new` makes, upgraded as packages/compiler/UPGRADE.md says.
+// copies of the project; and services of their own that `npm run new` makes, one of them the library of
+// service/docs/data-that-belongs-together.md, one upgraded as packages/compiler/UPGRADE.md says.
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { run, start } from '../support/processes/programs.ts'
@@ -192,6 +193,20 @@ t.test('a new service of the contract in test/system/books/, with its methods', 
     t.match(installed, `"version": "${NEXT}"`)
     t.equal(readFileSync(`${folder}/service/product.ts`, 'utf8'), product)
   })
+})
+
+t.test('a new service of the library in service/docs/data-that-belongs-together.md', async (t) => {
+  const folderOfLibrary = 'test/support/library'
+  const { folder, npm, passes } = await makeService(
+    t,
+    readFileSync(`${folderOfLibrary}/openapi.yaml`, 'utf8'),
+  )
+  for (const file of globSync(['product.ts', 'library.ts', '*-service.ts'], {
+    cwd: folderOfLibrary,
+  }))
+    copyFileSync(`${folderOfLibrary}/${file}`, `${folder}/service/${file}`)
+  t.match(await npm('run', 'generate'), { code: 0 })
+  await passes(t)
 })
 
 /** Runs `npm run new`, and installs the packages of the new service. */

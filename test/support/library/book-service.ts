@@ -1,24 +1,28 @@
 // The books of the library, and their copies.
-import { change, type Collection, refusal, removed, write } from '@plant-store/engine'
+import { change, refusal, removed, write } from '@plant-store/engine'
 import { isDeepStrictEqual } from 'node:util'
-import type { components, Request, Result } from './contract.gen.ts'
-import { LIBRARY } from './library.ts'
-
-type Book = components['schemas']['Book']
+import type { Request, Result } from './contract.gen.ts'
+import { type Books, LIBRARY, linkTo } from './library.ts'
 
 export class BookService {
-  readonly #books: Collection<Book, string>
+  readonly #books: Books
 
-  constructor(books: Collection<Book, string>) {
+  constructor(books: Books) {
     this.#books = books
   }
 
-  async listBooks({
-    query: { limit, cursor },
-  }: Request<'listBooks'>): Promise<Result<'listBooks'>> {
-    const { items, next } = await this.#books.list(LIBRARY, { limit, cursor })
-    const Link = next && `<?limit=${limit}&cursor=${next}>; rel="next"`
-    return { status: 200, headers: { Link }, body: items }
+  async listBooks({ query }: Request<'listBooks'>): Promise<Result<'listBooks'>> {
+    const { items, next } = await this.#books.list(LIBRARY, query)
+    return { status: 200, headers: { Link: linkTo(next, query) }, body: items }
+  }
+
+  async listBooksOf({
+    path: { author },
+    query,
+  }: Request<'listBooksOf'>): Promise<Result<'listBooksOf'>> {
+    const order = { index: 'author', equals: [author], descending: true, ...query } as const
+    const { items, next } = await this.#books.list(LIBRARY, order)
+    return { status: 200, headers: { Link: linkTo(next, query) }, body: items }
   }
 
   async addBook({ path: { isbn }, body }: Request<'addBook'>): Promise<Result<'addBook'>> {
@@ -38,13 +42,13 @@ export class BookService {
     path: { isbn },
     body: { copies },
   }: Request<'changeCopies'>): Promise<Result<'changeCopies'>> {
-    return change(LIBRARY, { book: this.#books.at(isbn) }, ({ book }) => {
-      if (book === undefined) return refusal(404, 'No such book')
+    const result = await this.#books.update(LIBRARY, isbn, (book) => {
       const lent = book.copies - book.free
-      if (copies < lent) return refusal(409, `${lent} copies are lent`)
+      if (copies < lent) return write(undefined, refusal(409, `${lent} copies are lent`))
       const changed = { ...book, copies, free: copies - lent }
-      return write({ book: changed }, { status: 200, body: changed })
+      return write(changed, { status: 200, body: changed })
     })
+    return result ?? refusal(404, 'No such book')
   }
 
   async removeBook({ path: { isbn } }: Request<'removeBook'>): Promise<Result<'removeBook'>> {

@@ -246,6 +246,86 @@ export interface operations {
             };
         };
     };
+    /** List books of an author */
+    listBooksOf: {
+        parameters: {
+            path: {
+                author: string;
+            };
+            query: {
+                from?: number;
+                to?: number;
+                limit: number;
+                cursor?: string;
+            };
+            header?: undefined;
+            cookie?: undefined;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    Link?: string;
+                };
+                content: {
+                    'application/json': schemas['Book'][];
+                };
+            };
+            400: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+            default: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+        };
+    };
+    /** Find member */
+    findMember: {
+        parameters: {
+            path?: undefined;
+            query: {
+                email: schemas['EmailAddress'];
+            };
+            header?: undefined;
+            cookie?: undefined;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {};
+                content: {
+                    'application/json': {
+                        id: schemas['MemberId'];
+                        member: schemas['Member'];
+                    };
+                };
+            };
+            400: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+            404: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+            default: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+        };
+    };
     /** Get member */
     getMember: {
         parameters: {
@@ -423,6 +503,49 @@ export interface operations {
             };
         };
     };
+    /** List loans */
+    listLoans: {
+        parameters: {
+            path: {
+                id: schemas['MemberId'];
+            };
+            query: {
+                limit: number;
+                cursor?: string;
+            };
+            header?: undefined;
+            cookie?: undefined;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    Link?: string;
+                };
+                content: {
+                    'application/json': schemas['Loan'][];
+                };
+            };
+            400: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+            403: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+            default: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+        };
+    };
     /** Borrow book */
     borrowBook: {
         parameters: {
@@ -516,6 +639,38 @@ export interface operations {
             };
         };
     };
+    /** Count overdue loans */
+    countOverdue: {
+        parameters: {
+            path?: undefined;
+            query?: undefined;
+            header?: undefined;
+            cookie?: undefined;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {};
+                content: {
+                    'application/json': {
+                        count: number;
+                    };
+                };
+            };
+            401: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+            default: {
+                headers: {};
+                content: {
+                    'application/json': schemas['Error'];
+                };
+            };
+        };
+    };
 }
 /** The validated parts of a request. */
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
@@ -525,7 +680,7 @@ export const contract: CompiledContract<components, operations, 'token'> = {
   file: import.meta.resolve('./openapi.yaml'),
   generated: import.meta.filename,
   title: 'Library',
-  sources: { 'openapi.yaml': '9a3b7d0e54ba86b1890eb49fa221125cb51cb5ec2d3ae09f79c73d3b4cef920b' },
+  sources: { 'openapi.yaml': '0f1a014d0ac9472261a754183648207969806591355cc9d469b30bcba82ebede' },
   bundle: null,
   baseUrl: null,
   prefix: '',
@@ -652,6 +807,55 @@ export const contract: CompiledContract<components, operations, 'token'> = {
       errors: {},
     },
     {
+      id: 'listBooksOf',
+      method: 'GET',
+      path: '/authors/{author}/books',
+      security: [
+        [
+          {
+            scheme: { name: 'token', in: 'header', key: 'authorization', type: 'bearer', challenge: 'Bearer' },
+            scopes: [],
+          },
+        ],
+      ],
+      parameters: [
+        { in: 'path', name: 'author', required: true, schema: 'json-7' },
+        { in: 'query', name: 'from', required: false, schema: 'json-8' },
+        { in: 'query', name: 'to', required: false, schema: 'json-9' },
+        { in: 'query', name: 'limit', required: false, schema: 'json-0' },
+        { in: 'query', name: 'cursor', required: false, schema: 'json-1' },
+      ],
+      body: null,
+      responses: {
+        '200': { 'application/json': { kind: 'json', schema: 'json-2' } },
+        '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
+        default: { 'application/json': { kind: 'json', schema: 'json-4' } },
+      },
+      errors: {},
+    },
+    {
+      id: 'findMember',
+      method: 'GET',
+      path: '/members',
+      security: [
+        [
+          {
+            scheme: { name: 'token', in: 'header', key: 'authorization', type: 'bearer', challenge: 'Bearer' },
+            scopes: ['librarian'],
+          },
+        ],
+      ],
+      parameters: [{ in: 'query', name: 'email', required: true, schema: 'json-10' }],
+      body: null,
+      responses: {
+        '200': { 'application/json': { kind: 'json', schema: 'json-11' } },
+        '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
+        '404': { 'application/json': { kind: 'json', schema: 'json-4' } },
+        default: { 'application/json': { kind: 'json', schema: 'json-4' } },
+      },
+      errors: {},
+    },
+    {
       id: 'getMember',
       method: 'GET',
       path: '/members/{id}',
@@ -663,10 +867,10 @@ export const contract: CompiledContract<components, operations, 'token'> = {
           },
         ],
       ],
-      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-7' }],
+      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-12' }],
       body: null,
       responses: {
-        '200': { 'application/json': { kind: 'json', schema: 'json-8' } },
+        '200': { 'application/json': { kind: 'json', schema: 'json-13' } },
         '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '403': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '404': { 'application/json': { kind: 'json', schema: 'json-4' } },
@@ -686,13 +890,13 @@ export const contract: CompiledContract<components, operations, 'token'> = {
           },
         ],
       ],
-      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-7' }],
+      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-12' }],
       body: {
         required: true,
-        content: { 'application/json': { kind: 'json', schema: 'json-8', limit: 102400 } },
+        content: { 'application/json': { kind: 'json', schema: 'json-13', limit: 102400 } },
       },
       responses: {
-        '200': { 'application/json': { kind: 'json', schema: 'json-8' } },
+        '200': { 'application/json': { kind: 'json', schema: 'json-13' } },
         '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '409': { 'application/json': { kind: 'json', schema: 'json-4' } },
         default: { 'application/json': { kind: 'json', schema: 'json-4' } },
@@ -711,7 +915,7 @@ export const contract: CompiledContract<components, operations, 'token'> = {
           },
         ],
       ],
-      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-7' }],
+      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-12' }],
       body: null,
       responses: {
         '204': {},
@@ -734,17 +938,43 @@ export const contract: CompiledContract<components, operations, 'token'> = {
           },
         ],
       ],
-      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-7' }],
+      parameters: [{ in: 'path', name: 'id', required: true, schema: 'json-12' }],
       body: {
         required: true,
-        content: { 'application/json': { kind: 'json', schema: 'json-10', limit: 102400 } },
+        content: { 'application/json': { kind: 'json', schema: 'json-14', limit: 102400 } },
       },
       responses: {
-        '200': { 'application/json': { kind: 'json', schema: 'json-8' } },
+        '200': { 'application/json': { kind: 'json', schema: 'json-13' } },
         '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '403': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '404': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '409': { 'application/json': { kind: 'json', schema: 'json-4' } },
+        default: { 'application/json': { kind: 'json', schema: 'json-4' } },
+      },
+      errors: {},
+    },
+    {
+      id: 'listLoans',
+      method: 'GET',
+      path: '/members/{id}/loans',
+      security: [
+        [
+          {
+            scheme: { name: 'token', in: 'header', key: 'authorization', type: 'bearer', challenge: 'Bearer' },
+            scopes: [],
+          },
+        ],
+      ],
+      parameters: [
+        { in: 'path', name: 'id', required: true, schema: 'json-12' },
+        { in: 'query', name: 'limit', required: false, schema: 'json-0' },
+        { in: 'query', name: 'cursor', required: false, schema: 'json-1' },
+      ],
+      body: null,
+      responses: {
+        '200': { 'application/json': { kind: 'json', schema: 'json-15' } },
+        '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
+        '403': { 'application/json': { kind: 'json', schema: 'json-4' } },
         default: { 'application/json': { kind: 'json', schema: 'json-4' } },
       },
       errors: {},
@@ -762,12 +992,12 @@ export const contract: CompiledContract<components, operations, 'token'> = {
         ],
       ],
       parameters: [
-        { in: 'path', name: 'id', required: true, schema: 'json-7' },
+        { in: 'path', name: 'id', required: true, schema: 'json-12' },
         { in: 'path', name: 'isbn', required: true, schema: 'json-5' },
       ],
       body: null,
       responses: {
-        '200': { 'application/json': { kind: 'json', schema: 'json-11' } },
+        '200': { 'application/json': { kind: 'json', schema: 'json-16' } },
         '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '403': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '404': { 'application/json': { kind: 'json', schema: 'json-4' } },
@@ -789,7 +1019,7 @@ export const contract: CompiledContract<components, operations, 'token'> = {
         ],
       ],
       parameters: [
-        { in: 'path', name: 'id', required: true, schema: 'json-7' },
+        { in: 'path', name: 'id', required: true, schema: 'json-12' },
         { in: 'path', name: 'isbn', required: true, schema: 'json-5' },
       ],
       body: null,
@@ -798,6 +1028,27 @@ export const contract: CompiledContract<components, operations, 'token'> = {
         '400': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '403': { 'application/json': { kind: 'json', schema: 'json-4' } },
         '404': { 'application/json': { kind: 'json', schema: 'json-4' } },
+        default: { 'application/json': { kind: 'json', schema: 'json-4' } },
+      },
+      errors: {},
+    },
+    {
+      id: 'countOverdue',
+      method: 'GET',
+      path: '/loans/overdue',
+      security: [
+        [
+          {
+            scheme: { name: 'token', in: 'header', key: 'authorization', type: 'bearer', challenge: 'Bearer' },
+            scopes: ['librarian'],
+          },
+        ],
+      ],
+      parameters: [],
+      body: null,
+      responses: {
+        '200': { 'application/json': { kind: 'json', schema: 'json-17' } },
+        '401': { 'application/json': { kind: 'json', schema: 'json-4' } },
         default: { 'application/json': { kind: 'json', schema: 'json-4' } },
       },
       errors: {},
@@ -832,30 +1083,46 @@ export const contract: CompiledContract<components, operations, 'token'> = {
       properties: { copies: { type: 'integer', format: 'int32', minimum: 0, maximum: 10000 } },
       additionalProperties: false,
     },
-    'json-7': { type: 'string', maxLength: 40, pattern: '^[a-z][a-z0-9-]*$' },
-    'json-8': {
+    'json-7': { type: 'string', maxLength: 100, pattern: '^[^\\x00]+$' },
+    'json-8': { type: 'integer', format: 'int32' },
+    'json-9': { type: 'integer', format: 'int32' },
+    'json-10': { type: 'string', maxLength: 200, pattern: '^[^@\\s\\x00]+@[^@\\s\\x00]+$' },
+    'json-11': {
+      type: 'object',
+      required: ['id', 'member'],
+      properties: { id: { $ref: 'json-12' }, member: { $ref: 'json-13' } },
+      additionalProperties: false,
+    },
+    'json-12': { type: 'string', maxLength: 40, pattern: '^[a-z][a-z0-9-]*$' },
+    'json-13': {
       type: 'object',
       required: ['name', 'email', 'open'],
       properties: {
         name: { type: 'string', minLength: 1, maxLength: 100, pattern: '^[^\\x00]*$' },
-        email: { $ref: 'json-9' },
+        email: { $ref: 'json-10' },
         open: { type: 'integer', format: 'int32', readOnly: true },
       },
       additionalProperties: false,
     },
-    'json-9': { type: 'string', maxLength: 200, pattern: '^[^@\\s\\x00]+@[^@\\s\\x00]+$' },
-    'json-10': {
+    'json-14': {
       type: 'object',
       required: ['email'],
-      properties: { email: { $ref: 'json-9' } },
+      properties: { email: { $ref: 'json-10' } },
       additionalProperties: false,
     },
-    'json-11': {
+    'json-15': { type: 'array', items: { $ref: 'json-16' } },
+    'json-16': {
       type: 'object',
       required: ['isbn', 'member', 'due'],
-      properties: { isbn: { $ref: 'json-5' }, member: { $ref: 'json-7' }, due: { type: 'string', format: 'date' } },
+      properties: { isbn: { $ref: 'json-5' }, member: { $ref: 'json-12' }, due: { type: 'string', format: 'date' } },
+      additionalProperties: false,
+    },
+    'json-17': {
+      type: 'object',
+      required: ['count'],
+      properties: { count: { type: 'integer', format: 'int32', maximum: 10000 } },
       additionalProperties: false,
     },
   },
-  items: { Book: 'json-3', Member: 'json-8', Loan: 'json-11' },
+  items: { Book: 'json-3', Member: 'json-13', Loan: 'json-16' },
 };

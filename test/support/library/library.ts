@@ -1,4 +1,17 @@
-// What the classes of the library share: the owner of its items, and who may act for a member.
+// What the classes of the library share: its collections, their owner, and who may act for a member.
+import type { Collection } from '@plant-store/engine'
+import type { components } from './contract.gen.ts'
+
+type Schemas = components['schemas']
+
+// The indexes as product.ts defines them. A class may name fewer.
+export type Books = Collection<Schemas['Book'], string, { author: ['author', 'year'] }>
+export type Members = Collection<
+  Schemas['Member'],
+  string,
+  { email: { on: ['email']; unique: true } }
+>
+export type Loans = Collection<Schemas['Loan'], string, { member: ['member', 'due']; due: ['due'] }>
 
 /** The owner of all items. No caller has this name. */
 export const LIBRARY = '/library'
@@ -9,4 +22,16 @@ export function mayActFor(
   { caller, scopes }: { readonly caller: string; readonly scopes: ReadonlySet<string> },
 ): boolean {
   return scopes.has('librarian') || caller === member
+}
+
+/** The Link of a page (RFC 8288): the same query with the cursor of the next one, if there is one. */
+export function linkTo(
+  cursor: string | undefined,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string | undefined {
+  if (cursor === undefined) return undefined
+  const parameters = new URLSearchParams({ cursor })
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && name !== 'cursor') parameters.set(name, String(value))
+  return `<?${parameters.toString()}>; rel="next"`
 }

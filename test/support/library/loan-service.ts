@@ -1,25 +1,17 @@
 // The loans of the library: a book, a member and a loan change together, or not at all.
-import { change, type Collection, refusal, removed, write } from '@plant-store/engine'
-import type { components, Request, Result } from './contract.gen.ts'
-import { LIBRARY, mayActFor } from './library.ts'
-
-type Book = components['schemas']['Book']
-type Member = components['schemas']['Member']
-type Loan = components['schemas']['Loan']
+import { change, refusal, removed, write } from '@plant-store/engine'
+import type { Request, Result } from './contract.gen.ts'
+import { type Books, LIBRARY, linkTo, type Loans, mayActFor, type Members } from './library.ts'
 
 const MAX_LOANS = 5
 const DAYS = 28
 
 export class LoanService {
-  readonly #books: Collection<Book, string>
-  readonly #members: Collection<Member, string>
-  readonly #loans: Collection<Loan, string>
+  readonly #books: Books
+  readonly #members: Members
+  readonly #loans: Loans
 
-  constructor(
-    books: Collection<Book, string>,
-    members: Collection<Member, string>,
-    loans: Collection<Loan, string>,
-  ) {
+  constructor(books: Books, members: Members, loans: Loans) {
     this.#books = books
     this.#members = members
     this.#loans = loans
@@ -56,6 +48,19 @@ export class LoanService {
       }
       return write(items, { status: 204 })
     })
+  }
+
+  async listLoans(request: Request<'listLoans'>): Promise<Result<'listLoans'>> {
+    const { path, query } = request
+    if (!mayActFor(path.id, request)) return refusal(403, 'For librarians, and the member')
+    const order = { index: 'member', equals: [path.id], ...query } as const
+    const { items, next } = await this.#loans.list(LIBRARY, order)
+    return { status: 200, headers: { Link: linkTo(next, query) }, body: items }
+  }
+
+  async countOverdue(): Promise<Result<'countOverdue'>> {
+    const overdue = { index: 'due', to: dayIn(0), most: 10_000 } as const
+    return { status: 200, body: { count: await this.#loans.count(LIBRARY, overdue) } }
   }
 
   /** A member has a book once, so both together are the key of the loan. */

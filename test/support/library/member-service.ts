@@ -1,14 +1,12 @@
 // The members of the library.
-import { change, type Collection, refusal, removed, write } from '@plant-store/engine'
-import type { components, Request, Result } from './contract.gen.ts'
-import { LIBRARY, mayActFor } from './library.ts'
-
-type Member = components['schemas']['Member']
+import { change, refusal, removed, write } from '@plant-store/engine'
+import type { Request, Result } from './contract.gen.ts'
+import { LIBRARY, mayActFor, type Members } from './library.ts'
 
 export class MemberService {
-  readonly #members: Collection<Member, string>
+  readonly #members: Members
 
-  constructor(members: Collection<Member, string>) {
+  constructor(members: Members) {
     this.#members = members
   }
 
@@ -23,6 +21,12 @@ export class MemberService {
     if (!mayActFor(id, request)) return refusal(403, 'For librarians, and the member')
     const member = await this.#members.find(LIBRARY, id)
     return member === undefined ? refusal(404, 'No such member') : { status: 200, body: member }
+  }
+
+  async findMember({ query: { email } }: Request<'findMember'>): Promise<Result<'findMember'>> {
+    const member = await this.#members.find(LIBRARY, { index: 'email', equals: [email] })
+    if (member === undefined) return refusal(404, 'No member has this address')
+    return { status: 200, body: { id: member.key, member: member.item } }
   }
 
   async changeEmail(request: Request<'changeEmail'>): Promise<Result<'changeEmail'>> {

@@ -11,9 +11,9 @@ export const product = defineProduct({
   contract,
   store: openStore,
   collections: {
-    books: { schema: 'Book', key: 'text' },
-    members: { schema: 'Member', key: 'text' },
-    loans: { schema: 'Loan', key: 'text' },
+    books: { schema: 'Book', key: 'text', indexes: { author: ['author', 'year'] } },
+    members: { schema: 'Member', key: 'text', indexes: { email: { on: ['email'], unique: true } } },
+    loans: { schema: 'Loan', key: 'text', indexes: { member: ['member', 'due'], due: ['due'] } },
   },
   services: ({ books, members, loans }) => [
     new BookService(books),
