@@ -680,7 +680,7 @@ export const contract: CompiledContract<components, operations, 'token'> = {
   file: import.meta.resolve('./openapi.yaml'),
   generated: import.meta.filename,
   title: 'Library',
-  sources: { 'openapi.yaml': '0f1a014d0ac9472261a754183648207969806591355cc9d469b30bcba82ebede' },
+  sources: { 'openapi.yaml': 'f54fc64c9bba5bcde850d10aa4d846a892dedaebd11fb6ce9f25dfe777671c38' },
   bundle: null,
   baseUrl: null,
   prefix: '',
