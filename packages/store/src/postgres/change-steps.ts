@@ -109,7 +109,7 @@ export function stepsOf(
   // Only a row can be locked: one is added, and nobody sees it.
   if (old === undefined) return [step(add, 'null'), step(remove, 'null')]
   if (text === undefined) return [step(remove, old)]
-  if (table.frees(old, text)) return [step(remove, old), step(add, text)]
+  if (table.moves(old, text)) return [step(remove, old), step(add, text)]
   return [text === old ? step(keep, old) : step(update, text, old)]
 }
 

@@ -112,6 +112,11 @@ export class PostgresTable implements Table {
     return this.#uniqueness.frees(before, after)
   }
 
+  /** Whether an update gives an item other values of a unique index: see `Uniqueness`. */
+  moves(before: string, after: string): boolean {
+    return this.#uniqueness.moves(before, after)
+  }
+
   /** The error for the caller of a write that the server has refused. */
   toRefusal(error: unknown): unknown {
     if (isEntryTooLong(error)) return new HttpError(400, TOO_LONG)

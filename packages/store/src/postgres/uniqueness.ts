@@ -33,12 +33,25 @@ export class Uniqueness {
    * @param after the new item; undefined to delete it
    */
   frees(before: string | undefined, after: string | undefined): boolean {
+    return this.#isAnyIndex(before, after, (old, fresh) => old !== undefined && old !== fresh)
+  }
+
+  /** Whether an update gives an item other values: another item of its change may free them. */
+  moves(before: string, after: string): boolean {
+    return this.#isAnyIndex(before, after, (old, fresh) => old !== fresh)
+  }
+
+  /** Whether the values of the items in an index are as the test wants. */
+  #isAnyIndex(
+    before: string | undefined,
+    after: string | undefined,
+    test: (old: string | undefined, fresh: string | undefined) => boolean,
+  ): boolean {
     if (this.#indexes.size === 0 || before === undefined || before === after) return false
     const [old, fresh] = [before, after].map(parse)
-    return this.#indexes.values().some((index) => {
-      const values = valuesOf(index, old)
-      return values !== undefined && values !== valuesOf(index, fresh)
-    })
+    return this.#indexes
+      .values()
+      .some((index) => test(valuesOf(index, old), valuesOf(index, fresh)))
   }
 }
 
