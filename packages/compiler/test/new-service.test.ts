@@ -282,7 +282,7 @@ t.test('a refused operation is left out, with its reason, and the others are ser
   const words = ['--name', 'Corner Shop']
   const ended = await newService(`${parent}/shop`, `${parent}/a.yaml`, {}, words)
   t.match(ended, { code: 0, stderr: '' })
-  t.match(ended.stdout, /has the service Small, with 1 operations/)
+  t.match(ended.stdout, /has the service Small, with 1 operation:/)
   t.match(ended.stdout, /^refused, and left out .*: TRACE \/y$/m)
   const folder = `${parent}/shop`
   const product = readFileSync(`${folder}/service/product.ts`, 'utf8')

@@ -21,7 +21,7 @@ export type Defined<Indexes> = {
   }
 }
 
-/** A property of an object. In a union of objects, of those that have it. */
+/** The type of a property. In a union of objects, only the objects with this property count. */
 type PropertyOf<Item, Name> = Item extends object
   ? Name extends keyof Item
     ? Item[Name]

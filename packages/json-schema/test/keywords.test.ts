@@ -155,7 +155,7 @@ t.test('a member of an answer that is undefined is none: JSON leaves it out', as
   t.equal((await answer(Array(1))).status, 500, 'an item that is missing is sent as null')
 })
 
-t.test('a property named toJSON is sent as any other one', async (t) => {
+t.test('a property named toJSON is sent like every other property', async (t) => {
   const { request, answer } = await serve(
     t,
     'A: { uniqueItems: true, properties: { a: { writeOnly: true } } }',

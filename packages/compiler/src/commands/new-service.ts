@@ -56,9 +56,10 @@ export function newService(product: Product | undefined): Promise<void> {
 /** What the person does next. */
 function sayNext(plan: Plan, name: string, result: Made & { readonly folder: string }): string[] {
   const { title, operations, refused, guards, slug } = plan
+  const noun = operations === 1 ? 'operation' : 'operations'
   const hasProblems = existsSync(join(result.folder, LEFT_OUT))
   return [
-    `${name} has the service ${title}, with ${operations} operations: cd ${shellWord(name)} && npm ci && npm start`,
+    `${name} has the service ${title}, with ${operations} ${noun}: cd ${shellWord(name)} && npm ci && npm start`,
     `write the methods in service/${slug}-service.ts: until then they are answered 501`,
     ...(refused.length > 0
       ? [

@@ -25,7 +25,7 @@ export function etag(item: unknown): string {
 const TAGS = /(W\/)?"([!#-~\x80-\xff]*)"/g
 
 /**
- * Whether the value of `If-Match` or `If-None-Match` has the tag of an item: alone, in a list, or as `*`, which is any item.
+ * Whether `If-Match` or `If-None-Match` names the tag of an item: by itself, in a list, or by `*`, which stands for any item.
  * @param header the value of the header
  * @param tag of the item, with its quotes; undefined if there is no item, which even `*` does not match
  * @param comparison `strong` for `If-Match`, which no weak tag matches (RFC 9110, section 13.1.1). `weak` for `If-None-Match`

@@ -65,7 +65,7 @@ t.test(
   },
 )
 
-t.test('as identity providers issue them: any typ, scopes as scp or in a list', async (t) => {
+t.test('the tokens of identity providers: any typ, scopes as scp or in a list', async (t) => {
   const issuer = await startIssuer(t)
   issuer.publish(keys)
   const { JWT_ISSUER, JWT_AUDIENCE } = issuer.environment

@@ -1,4 +1,4 @@
-// The metrics and the log lines of requests, beside those that prom-client and pino make of the same requests.
+// Compares the metrics and log lines of requests with the output of prom-client and pino for the same requests.
 import { pino } from 'pino'
 import { Histogram, register, Registry } from 'prom-client'
 import t from 'tap'

@@ -41,21 +41,25 @@ interface Decided {
   readonly settle: () => void
 }
 
-/** Decides changes, each on the items that the changes before it leave. Rule 5 of changes.ts. */
+/**
+ * Decides changes, each on the items that the changes before it leave.
+ * @returns the new items, the decided changes, and the changes that free a value of a unique index.
+ * These are decided again, each by itself: rule 5 of changes.ts
+ */
 export function decideAll(batch: readonly BatchedChange[], before: Items) {
   const after = new Map(before)
   const decided: Decided[] = []
-  const alone: BatchedChange[] = []
+  const freeing: BatchedChange[] = []
   for (const change of batch) {
     const next = decide(change, after)
     if (batch.length > 1 && frees(next, after)) {
-      alone.push(change)
+      freeing.push(change)
       continue
     }
     for (const [id, text] of next.items) after.set(id, text)
     decided.push(next)
   }
-  return { after, decided, alone }
+  return { after, decided, freeing }
 }
 
 function decide(change: BatchedChange, items: Items): Decided {

@@ -145,11 +145,11 @@ export class Changes {
       unchanged = last !== undefined && isSame(before, last) ? unchanged + 1 : 0
       if (unchanged === MAX_UNCHANGED)
         throw new Refused(new NotDone('updated', tableNames(batch)), undefined)
-      const { after, decided, alone } = decideAll(batch, before)
+      const { after, decided, freeing } = decideAll(batch, before)
       const changes = decided.map(({ change }) => change)
       if (isSame(before, after) || (await this.#write(changes, before, after))) {
         for (const { settle } of decided) settle()
-        for (const change of alone) await this.#runApart([change])
+        for (const change of freeing) await this.#runApart([change])
         return
       }
       last = before // another process was faster

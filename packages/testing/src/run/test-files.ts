@@ -65,6 +65,7 @@ export class TestFiles {
     })
     const [report] = await Promise.all([text(child.stdout), once(child, 'close')])
     this.#checks += report.match(/^ *(not )?ok \d+(?!.* # time=)/gm)?.length ?? 0
+    // A skipped test has checked nothing.
     if (/^ *(not )?ok \d+(?!.* # (TODO|SKIP))/m.test(report)) this.#written.add(file)
     const [, reason] = /^1\.\.0 # ?(.*)/m.exec(report) ?? []
     const took = `${((performance.now() - start) / 1000).toFixed(1)} s`
